@@ -1,0 +1,14 @@
+"""Configuration of the documentation; `make doc` builds it."""
+
+import skcal
+
+project = "skcal"
+author = "skcal developers"
+copyright = "2026, skcal developers"
+version = release = skcal.__version__
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+exclude_patterns = ["_build"]
+# numpydoc would list the members of a class without pages for them, each a warning.
+numpydoc_show_class_members = False
+html_theme = "alabaster"

@@ -1,0 +1,20 @@
+"""Calibration measures with proofs, decisions with guarantees, for scikit-learn."""
+
+from skcal import metrics
+from skcal._validation import CalibrationWarning
+from skcal.decision import DecisionResponse, DecisionTask, swap_regret, worst_case_task
+from skcal.scorers import get_scorer, get_scorer_names, make_calibration_scorer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CalibrationWarning",
+    "DecisionResponse",
+    "DecisionTask",
+    "get_scorer",
+    "get_scorer_names",
+    "make_calibration_scorer",
+    "metrics",
+    "swap_regret",
+    "worst_case_task",
+]

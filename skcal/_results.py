@@ -1,0 +1,68 @@
+"""The base class of certificates: a number together with its proof."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate:
+    """A value with the arrays that prove it.
+
+    Subclasses add their witness and bounds as fields and say in `verify` how they imply the value.
+
+    Attributes
+    ----------
+    value : float
+        What the plain call of the measure returns.
+    """
+
+    value: float
+
+    def __float__(self):
+        return float(self.value)
+
+    def verify(self):
+        """Recompute the value from the stored proof.
+
+        Returns
+        -------
+        bool
+            True when the stored arrays imply the stored value.
+        """
+        raise NotImplementedError
+
+    def to_dict(self):
+        """The fields as plain numbers, strings and lists, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}
+
+    def __repr__(self):
+        shown = ", ".join(f"{f.name}={brief(getattr(self, f.name))}" for f in fields(self))
+        return f"{type(self).__name__}({shown})"
+
+
+def plain(value):
+    """Arrays to lists and NumPy scalars to Python numbers, in containers and certificates too."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    return value
+
+
+def brief(value):
+    """One short word for a field: large arrays show their shape only."""
+    if isinstance(value, np.ndarray) and value.size > 4:
+        return f"<array {value.shape}>"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return repr(plain(value)) if isinstance(value, np.ndarray | np.generic) else repr(value)

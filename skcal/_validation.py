@@ -1,0 +1,353 @@
+"""The border: whatever users hand in becomes a checked `Sample`, or one clear error.
+
+This is also the only door to private parts of scikit-learn; other rooms import them from here.
+"""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
+from typing import NoReturn
+
+import numpy as np
+from sklearn.metrics._scorer import _BaseScorer as BaseScorer
+from sklearn.utils._metadata_requests import _routing_enabled as routing_enabled
+from sklearn.utils._param_validation import (
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+    validate_params,
+)
+from sklearn.utils.validation import column_or_1d
+
+from skcal._numerics._atoms import merge_ties
+
+__all__ = [
+    "BaseScorer",
+    "Integral",
+    "Real",
+    "CalibrationWarning",
+    "Interval",
+    "Sample",
+    "StrOptions",
+    "check_classes",
+    "check_codes",
+    "check_probabilities",
+    "check_sample",
+    "check_weights",
+    "column_or_1d",
+    "fail",
+    "infer_classes",
+    "is_conventional",
+    "routing_enabled",
+    "shown",
+    "validate_parameter_constraints",
+    "validate_params",
+    "warn",
+    "weighted_sample",
+]
+
+OVERSHOOT = 1e-6  # probabilities this far outside [0, 1] are single precision noise: clipped
+LISTED = 10  # labels that an error message shows at most
+
+
+class CalibrationWarning(UserWarning):
+    """The input is valid, but the number may not mean what the user hopes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Checked rows in the caller's order, rows of weight zero left out."""
+
+    y: np.ndarray  # 0/1 outcomes, of an integer type
+    p: np.ndarray  # float64 probabilities of outcome 1
+    w: np.ndarray | None = None  # float64 weights, all positive
+    precision: type = np.float64  # the type in which p was given: bin edges are rounded to it
+
+    @property
+    def n(self):
+        return self.p.size
+
+    @cached_property
+    def total(self):
+        return float(self.n if self.w is None else self.w.sum())
+
+    @cached_property
+    def atoms(self):
+        """Distinct predictions, increasing: computed once, when a measure needs the order."""
+        return merge_ties(self.y, self.p, self.w)
+
+
+def warn(message):
+    """Warn at the line of the user who called a measure."""
+    warnings.warn(message, CalibrationWarning, stacklevel=5)
+
+
+def fail(name, must, got) -> NoReturn:
+    """The one sentence of every data error."""
+    raise ValueError(f"{name} must {must}; got {got}.")
+
+
+def check_sample(y_true, y_proba, sample_weight=None, pos_label=None, labels=None):
+    """Turn the arguments of a measure into a `Sample`.
+
+    See the docstrings of `skcal.metrics` for what is accepted.
+    """
+    y_raw = _read(y_true, "y_true")
+    p, precision = check_probabilities(y_proba, n_columns=2)
+    _same_length(y_raw, p, "y_proba")
+    if labels is not None:
+        labels = check_classes(labels)
+        if labels.size != 2:
+            fail("labels", "hold the two labels of a binary problem", shown(labels))
+    if p.ndim == 2:
+        p = p[:, _positive_column(y_raw, pos_label, labels)]
+    y = _outcomes(y_raw, pos_label, labels)
+    w = check_weights(sample_weight, p.size)
+    p = np.ascontiguousarray(p, dtype=np.float64)
+    if p.size and _only_hard(p):
+        warn(
+            "y_proba holds only 0 and 1: these look like predicted labels, not probabilities "
+            "(pass predict_proba)."
+        )
+    return weighted_sample(y, p, w, precision)
+
+
+def weighted_sample(y, p, w, precision):
+    """A `Sample` of checked arrays, without the rows of weight zero."""
+    if w is not None and not w.all():
+        kept = w > 0
+        y, p, w = y[kept], p[kept], w[kept]
+    return Sample(y, p, w, precision)
+
+
+def check_probabilities(y_proba, n_columns=None, ravel=True):
+    """Finite probabilities, shape (n,) or (n, K), and the floating type they came in.
+
+    A column vector is ravelled, unless it is the matrix of a one-class estimator. The rows of a
+    matrix must sum to one.
+    """
+    p = _read(y_proba, "y_proba")
+    if p.dtype.kind not in "fiub":
+        fail("y_proba", "hold numbers in [0, 1]", f"values of type {p.dtype}")
+    if ravel and p.ndim == 2 and p.shape[1] == 1:
+        p = p[:, 0]
+    if p.ndim > 2 or p.ndim == 0:
+        fail("y_proba", "have shape (n,), (n, 1) or (n, 2)", f"shape {p.shape}")
+    if p.ndim == 2 and n_columns not in (None, p.shape[1]):
+        fail("y_proba", "have two columns, one for each label", f"shape {p.shape}")
+    _not_empty(p, "y_proba")
+    precision = p.dtype.type if p.dtype.kind == "f" else np.float64
+    p = p.astype(np.float64, copy=False)
+    low, high = p.min(), p.max()
+    if not (low >= 0 and high <= 1):
+        if low < -OVERSHOOT or high > 1 + OVERSHOOT:
+            fail("y_proba", "lie in [0, 1]", f"values from {low:.6g} to {high:.6g}")
+        p = np.clip(p, 0.0, 1.0)
+    if p.ndim == 2:
+        sums = p.sum(axis=1) if p.shape[1] != 2 else p[:, 0] + p[:, 1]
+        worst = int(np.argmax(np.abs(sums - 1)))
+        if abs(sums[worst] - 1) > max(OVERSHOOT, np.sqrt(np.finfo(precision).eps)):
+            fail("y_proba", "have rows that sum to 1", f"a sum of {sums[worst]:.6g} in row {worst}")
+    return p, precision
+
+
+def check_weights(sample_weight, n):
+    """Non-negative, finite, not all zero; None stays None.
+
+    Measures do not change when all weights are scaled, so extreme ones are brought near one by an
+    exact power of two: their sums can then neither overflow nor vanish.
+    """
+    if sample_weight is None:
+        return None
+    w = _read(sample_weight, "sample_weight")
+    if w.dtype.kind not in "fiub":
+        fail("sample_weight", "hold numbers", f"values of type {w.dtype}")
+    w = _ravelled(w, "sample_weight").astype(np.float64, copy=False)
+    if w.size != n:
+        fail("sample_weight", f"have the length of y_true ({n})", f"length {w.size}")
+    low, high = w.min(), w.max()
+    if not (low >= 0 and high < np.inf):
+        fail("sample_weight", "be finite and not negative", f"values from {low:.6g} to {high:.6g}")
+    if high == 0:
+        fail("sample_weight", "hold a positive weight", "zeros only")
+    if not 1e-100 < high < 1e100:
+        w = np.ldexp(w, -np.frexp(high)[1])
+    return w
+
+
+def check_classes(labels, name="labels"):
+    """Distinct class labels as a one-dimensional array, in the order given."""
+    labels = _ravelled(_read(labels, name), name)
+    distinct = np.unique(labels)
+    if distinct.size != labels.size:
+        fail(name, "be distinct", shown(labels))
+    return labels
+
+
+def infer_classes(y_true):
+    """The classes that unlabelled tables and matrices speak of: sorted labels, as scikit-learn."""
+    y = _ravelled(_read(y_true, "y_true"), "y_true")
+    if y.dtype.kind in "biuf":
+        for pair in ([0, 1], [-1, 1]):
+            if sum(np.count_nonzero(y == label) for label in pair) == y.size:
+                return np.array(pair)
+    return np.unique(y)
+
+
+def check_codes(y_true, classes):
+    """Index into ``classes`` of every label of y_true."""
+    y = _ravelled(_read(y_true, "y_true"), "y_true")
+    _only_known(y, classes)
+    order = np.argsort(classes)
+    return order[np.searchsorted(classes, y, sorter=order)]
+
+
+def is_conventional(labels):
+    """Whether the positive one of two labels goes without saying: 0/1, -1/1, False/True."""
+    return labels.dtype.kind in "biuf" and set(labels.tolist()) in ({0, 1}, {-1, 1})
+
+
+def shown(labels):
+    """Labels as an error message shows them."""
+    items = np.asarray(labels).ravel()[:LISTED].tolist()
+    return "[" + ", ".join(map(repr, items)) + (", ...]" if np.size(labels) > LISTED else "]")
+
+
+def _read(values, name):
+    """An array of numbers, booleans or labels without missing entries; masks are not dropped."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        fail(name, "hold no missing values", "masked entries")
+    array = np.asarray(values)
+    if array.dtype.kind in "US" and not hasattr(values, "dtype"):
+        array = np.asarray(values, dtype=object)  # NumPy turns the list ["a", nan] into "a", "nan"
+    if array.dtype.kind == "O" and array.size:
+        array = _infer(array, name)
+    if array.dtype.kind not in "biufUSO":
+        fail(name, "hold numbers, booleans or strings", f"values of type {array.dtype}")
+    if array.dtype.kind == "f" and array.size and np.isnan(array.min()):
+        fail(name, "hold no missing values", f"NaN in row {_first_row(np.isnan(array))}")
+    return array
+
+
+def _infer(array, name):
+    """Give object arrays (nullable frames, mixed lists) the type of what they hold."""
+    try:
+        missing = (np.equal(array, None) | np.not_equal(array, array)).astype(bool)
+    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
+        fail(name, "hold no missing values", "a missing value (NA)")
+    if missing.any():
+        fail(name, "hold no missing values", f"one in row {_first_row(missing)}")
+    types = set(map(type, array.ravel().tolist()))
+    text = [issubclass(kind, str | bytes) for kind in types]
+    if all(text):
+        return array
+    try:
+        if any(text):
+            raise TypeError
+        inferred = np.array(array.tolist())
+        return inferred if inferred.dtype.kind in "biuf" else array.astype(np.float64)
+    except (TypeError, ValueError):
+        names = ", ".join(sorted(kind.__name__ for kind in types))
+        fail(name, "hold numbers, booleans or strings of one kind", f"values of type {names}")
+
+
+def _positive_column(y, pos_label, labels):
+    """Column of a two-column y_proba that belongs to the positive label."""
+    if labels is None:
+        labels = infer_classes(y)
+        if labels.size > 2:
+            _too_many(labels)
+        if labels.size == 1:
+            fail("labels", "name both columns of y_proba when y_true holds one label", "None")
+    if pos_label is None:
+        if not is_conventional(labels):
+            fail("pos_label", f"name the positive one of the labels {shown(labels)}", "None")
+        pos_label = labels.max()
+    column = np.flatnonzero(labels == pos_label)
+    if column.size != 1:
+        fail("pos_label", f"be one of the labels {shown(labels)}", repr(pos_label))
+    return column[0]
+
+
+def _outcomes(y, pos_label, labels):
+    """0/1 outcomes, without a copy when y holds just these as integers."""
+    y = _ravelled(y, "y_true")
+    if y.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):  # infinite labels cast to nonsense and are refused
+            whole = y.astype(np.int64)
+        if not np.array_equal(whole, y):
+            value = y[whole != y][0]
+            must = "hold class labels (y_true comes before y_proba)"
+            fail("y_true", must, f"continuous values such as {value:.6g}")
+        y = whole
+    if labels is not None:
+        _only_known(y, labels)
+        if pos_label is not None and not np.any(labels == pos_label):
+            fail("pos_label", f"be one of the labels {shown(labels)}", repr(pos_label))
+    if pos_label is not None:
+        return _compare(y, pos_label)
+    if y.dtype.kind == "b":
+        return y.view(np.int8)
+    if y.dtype.kind in "iu":
+        low, high = y.min(), y.max()
+        if low >= 0 and high <= 1:
+            return y
+        if low == -1 and high <= 1 and y.all():
+            return (y > 0).view(np.int8)
+    distinct = np.unique(y)
+    if distinct.size > 2:
+        _too_many(distinct)
+    fail("pos_label", f"name the positive one of the labels {shown(distinct)} of y_true", "None")
+
+
+def _compare(y, pos_label):
+    """Outcomes y == pos_label; all other rows must carry one and the same label."""
+    text = isinstance(pos_label, str | bytes)
+    if not np.isscalar(pos_label) or text != (y.dtype.kind in "USO"):
+        fail("pos_label", f"be one of the labels {shown(np.unique(y))} of y_true", repr(pos_label))
+    positive = np.asarray(y == pos_label, dtype=bool)
+    other = int(np.argmin(positive))
+    if not positive[other] and np.count_nonzero(y == y[other]) + positive.sum() != y.size:
+        distinct = np.unique(y)
+        if distinct.size > 2:
+            _too_many(distinct)
+        fail("pos_label", f"be one of the labels {shown(distinct)} of y_true", repr(pos_label))
+    return positive.view(np.int8)
+
+
+def _too_many(distinct):
+    fail("y_true", "hold at most two labels", f"{distinct.size}: {shown(distinct)}")
+
+
+def _only_known(y, labels):
+    if sum(np.count_nonzero(y == label) for label in labels) != y.size:
+        unknown = np.setdiff1d(np.unique(y), labels)
+        fail("y_true", f"hold only the labels {shown(labels)}", f"also {shown(unknown)}")
+
+
+def _ravelled(values, name):
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        fail(name, "be one-dimensional", f"shape {values.shape}")
+    _not_empty(values, name)
+    return values
+
+
+def _not_empty(values, name):
+    if not values.shape[0]:
+        fail(name, "hold at least one row", "an empty array")
+
+
+def _same_length(y, p, name):
+    if y.ndim and y.shape[0] != p.shape[0]:
+        fail(name, f"have the length of y_true ({y.shape[0]})", f"length {p.shape[0]}")
+
+
+def _only_hard(p):
+    return not p[0] % 1 and not p[-1] % 1 and bool(np.all((p == 0) | (p == 1)))
+
+
+def _first_row(where):
+    return int(np.flatnonzero(where.reshape(where.shape[0], -1).any(axis=1))[0])

@@ -1,0 +1,58 @@
+"""The grid on which forecasts may be trusted: its number of steps m, from SCDL or a bound on it."""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.model_selection import check_cv, cross_val_predict
+
+from skcal._numerics._soft_loss import rounded_bins, self_balancing, soft_loss
+from skcal._validation import fail, shown
+
+
+class Grid(NamedTuple):
+    """m, the SCDL it was found from, and SCDL_m; by default no grid and no promise."""
+
+    n_bins: float = np.inf
+    scdl: float = np.nan
+    loss: float = np.inf
+
+    @property
+    def margin(self):
+        """Swap regret per unit of stake that responding to the rounded forecasts cannot exceed."""
+        return self.loss + 1 / self.n_bins
+
+
+def grid_of_alpha(alpha):
+    """The smallest power of two that is at least 1/alpha, and at least 2."""
+    if alpha == 0:
+        return Grid(loss=0.0)
+    # 1/alpha lies in (2^-e, 2^(1-e)] for alpha = f 2^e with f in [1/2, 1)
+    exponent = 1 - int(np.frexp(alpha)[1])
+    return Grid(n_bins=2 ** max(1, exponent), loss=float(alpha))
+
+
+def grid_of_forecasts(sample, rounding, n_bins=None):
+    """The self-balancing grid of a sample, or SCDL_m on a grid that is given.
+
+    A balanced m never exceeds the smallest power of two above the number of rows: a finer grid
+    would say nothing more about these rows.
+    """
+    balance = self_balancing(sample.y, sample.p, sample.w, rounding)
+    if n_bins is None:
+        most = 1 << sample.n.bit_length()
+        if balance.n_bins == np.inf or balance.n_bins <= most:
+            return Grid(balance.n_bins, balance.scdl, balance.loss)
+        n_bins = most
+    bins = rounded_bins(sample.y, sample.p, sample.w, n_bins, rounding, sample.precision)
+    return Grid(int(n_bins), balance.scdl, soft_loss(bins, n_bins)[0])
+
+
+def out_of_fold(estimator, X, y, cv, fit_params, split_params):
+    """Class probabilities of every row by a model that has not seen it."""
+    splits = list(check_cv(cv, y, classifier=True).split(X, y, **split_params))
+    for fold, (train, _) in enumerate(splits):
+        missing = np.setdiff1d(y, y[train])
+        if missing.size:  # cross_val_predict would fill in zeros
+            must = "train on every class in each fold (or give alpha=, which needs no folds)"
+            fail("cv", must, f"no row of class {shown(missing)} in fold {fold}")
+    return cross_val_predict(estimator, X, y, cv=splits, params=fit_params, method="predict_proba")

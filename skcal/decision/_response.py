@@ -1,0 +1,488 @@
+"""DecisionResponse: the response function r* o tau_m around a probabilistic classifier."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from skcal._validation import (
+    Integral,
+    Interval,
+    Real,
+    StrOptions,
+    check_codes,
+    check_probabilities,
+    check_weights,
+    column_or_1d,
+    fail,
+    routing_enabled,
+    validate_parameter_constraints,
+    weighted_sample,
+)
+from skcal.decision._grid import Grid, grid_of_alpha, grid_of_forecasts, out_of_fold
+from skcal.decision._outcome import (
+    Outcome,
+    Response,
+    check_sample_utility,
+    respond,
+    row_decider,
+)
+from skcal.decision._regret import best_swaps, named_swaps, regret_bound
+from skcal.decision._task import DecisionTask
+
+
+class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Decide by a utility table; by default the forecast is first rounded at random to a grid.
+
+    The response r* o tau_m rounds the predicted probability at random to a grid of step 1/m and
+    takes the action that would be best if the rounded probability were right. When the forecasts
+    have a small SCDL its swap regret is small in every decision task. ``rounding="floor"`` gives
+    the same guarantee without randomness, ``rounding=None`` is plain best response r*, without a
+    guarantee.
+
+    ``classes_`` are classes and `predict` returns actions: composing it with a tool that compares
+    the two (``scoring="accuracy"``, VotingClassifier) is meaningful only when actions are classes.
+
+    Parameters
+    ----------
+    estimator : classifier with predict_proba
+        Fitted on the data passed to `fit`; a FrozenEstimator is used as it is.
+    utility : dict of dicts, DataFrame, array-like of shape (n_classes, n_actions), default=None
+        ``utility[k, a]`` is the value of action ``a`` when the truth is class ``k``: rows are true
+        classes in the order of ``classes_``, columns are actions, higher is better; the cost
+        matrix of Elkan (2001) is its negated transpose. Prefer the labelled form
+        ``{class: {action: value}}``. None is the identity (accuracy): actions are the classes.
+    actions : array-like of shape (n_actions,), default=None
+        Names of the columns of an unlabelled ``utility``; needed when it is not square.
+    rounding : {"random", "floor"} or None, default="random"
+        "random" is tau_m, "floor" rounds down to the grid, None does not round. Rounding is for
+        two classes only.
+    n_bins : int or "auto", default="auto"
+        m. "auto" balances it: from ``alpha`` if that is given, else from the SCDL of
+        cross-validated predictions.
+    alpha : float in [0, 1], default=None
+        A known bound on the SCDL of the forecasts. m becomes the smallest power of two that is at
+        least 1/alpha, and no cross-validation is done.
+    cv : int, cross-validation generator or iterable, default=None
+        Splits for the SCDL; None is 5-fold, stratified. Every row must be tested once.
+    random_state : int, RandomState instance or None, default=None
+        Draws of random rounding in `predict`. An int repeats the same draws in each call: right for
+        batches and tests, wrong for rows that are decided one at a time, which would all share one
+        draw; use None or a RandomState instance there.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted estimator.
+    classes_ : ndarray of shape (n_classes,)
+    utility_ : ndarray of shape (n_classes, n_actions)
+    actions_ : ndarray of shape (n_actions,)
+    task_ : DecisionTask
+        The three above in one, with ``thresholds_`` for two classes.
+    n_bins_ : int or inf
+        m, at most the smallest power of two above the number of rows. Infinite where nothing is
+        rounded: with ``rounding=None``, and when the SCDL is 0.
+    scdl_ : float
+        SCDL of the out-of-fold predictions of the training data; NaN where none was computed.
+    regret_bound_ : float
+        (SCDL_m + 1/m)(L0 + L1), where L_k is the range of row k of the utilities: a bound on the
+        expected swap regret on the out-of-fold predictions of the training data. With ``alpha`` it
+        is conditional on the SCDL being at most alpha. Infinite (no bound) with ``rounding=None``.
+    n_features_in_, feature_names_in_
+        Of the fitted estimator, where it has them.
+
+    See Also
+    --------
+    skcal.decision.DecisionTask : The utility table by itself.
+    skcal.metrics.soft_calibration_decision_loss : The SCDL.
+
+    Notes
+    -----
+    ``X`` is not looked at here: whatever the wrapped estimator accepts passes through.
+
+    Utilities that differ by row are passed as ``sample_utility``, an array of shape
+    (n, n_classes, n_actions), to `predict`, `score` and the other methods. Inside cross-validation
+    they need metadata routing, ``set_predict_request(sample_utility=True)`` and
+    ``set_score_request(sample_utility=True)``. No regret bound holds for them: utilities that
+    depend on the outcome given the forecast can have large regret at SCDL = 0.
+
+    References
+    ----------
+    .. [1] "Testable and Actionable Calibration for Full Swap Regret", Theorem 4.4.
+    .. [2] C. Elkan, "The foundations of cost-sensitive learning", IJCAI 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skcal import DecisionResponse
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> labels = ["malignant", "benign"]
+    >>> y = [labels[k] for k in y]
+    >>> response = DecisionResponse(
+    ...     make_pipeline(StandardScaler(), LogisticRegression()),
+    ...     utility={
+    ...         "malignant": {"operate": 0, "wait": -5, "biopsy": -0.5},
+    ...         "benign": {"operate": -1, "wait": 0, "biopsy": -0.1},
+    ...     },
+    ...     rounding="floor",
+    ... ).fit(X, y)
+    >>> response.predict(X[:3])
+    array(['operate', 'operate', 'operate'], dtype=object)
+    >>> response.n_bins_
+    128
+
+    For rows decided one at a time with random rounding, keep one generator:
+
+    >>> import numpy as np
+    >>> response = DecisionResponse(
+    ...     LogisticRegression(), n_bins=4, random_state=np.random.RandomState(0)
+    ... )
+    """
+
+    _parameter_constraints = {
+        "rounding": [StrOptions({"random", "floor"}), None],
+        "n_bins": [Interval(Integral, 1, 2**43, closed="both"), StrOptions({"auto"})],
+        "alpha": [Interval(Real, 0, 1, closed="both"), None],
+        "cv": ["cv_object"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        utility=None,
+        actions=None,
+        rounding="random",
+        n_bins="auto",
+        alpha=None,
+        cv=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.utility = utility
+        self.actions = actions
+        self.rounding = rounding
+        self.n_bins = n_bins
+        self.alpha = alpha
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X, y, **params):
+        """Fit the estimator, and find the grid on which its forecasts may be trusted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Whatever the estimator accepts.
+        y : array-like of shape (n,)
+            Class labels.
+        **params : dict
+            Passed to the ``fit`` of the estimator, in cross-validation too; ``groups`` to the
+            splitter. With metadata routing enabled both go where they were requested. A
+            ``sample_weight`` that the estimator receives also weights the SCDL.
+
+        Returns
+        -------
+        self
+        """
+        validate_parameter_constraints(
+            self._parameter_constraints, self.get_params(deep=False), type(self).__name__
+        )
+        if self.alpha is not None and self.n_bins != "auto":
+            fail("alpha", "be None when n_bins is an int", repr(self.alpha))
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        fit_params, split_params = self._route(params)
+        self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+        if not hasattr(self.estimator_, "predict_proba"):
+            must = "have predict_proba (CalibratedClassifierCV gives it to a classifier without)"
+            fail("estimator", must, type(self.estimator).__name__)
+        classes = self.estimator_.classes_
+        if self.rounding is not None and len(classes) != 2:
+            kind = "multiclass" if len(classes) > 2 else "one class"
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}. "
+                "Rounding is for one probability: set rounding=None for other targets."
+            )
+        utility = np.eye(len(classes)) if self.utility is None else self.utility
+        self.task_ = DecisionTask(utility, classes=classes, actions=self.actions)
+        self.utility_, self.actions_ = self.task_.utility, self.task_.actions
+        self._find_grid(X, y, fit_params, split_params)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    @property
+    def classes_(self):
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.classes_
+
+    def predict(self, X, *, sample_utility=None):
+        """Decide.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Whatever the estimator accepts.
+        sample_utility : array-like of shape (n, n_classes, n_actions), default=None
+            Utilities of each row, in place of ``utility_``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Actions. With random rounding every row uses one fresh draw.
+        """
+        response = self._respond(X, sample_utility)
+        columns = response.first
+        if self.rounding == "random":
+            draws = check_random_state(self.random_state).random_sample(columns.size)
+            columns = np.where(draws < response.share, response.second, columns)
+        return self.actions_[columns]
+
+    def predict_proba(self, X):
+        """Class probabilities of the wrapped estimator, as they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict_proba(X)
+
+    def action_distribution(self, X, *, sample_utility=None):
+        """How likely each action is, exactly: what `predict` draws from.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        sample_utility : array-like of shape (n, n_classes, n_actions), default=None
+
+        Returns
+        -------
+        ndarray of shape (n, n_actions)
+            Rows sum to 1.
+        """
+        return self._respond(X, sample_utility).distribution(self.actions_.size)
+
+    def expected_utility(self, X, *, sample_utility=None):
+        """What the forecasts claim each action to be worth.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        sample_utility : array-like of shape (n, n_classes, n_actions), default=None
+
+        Returns
+        -------
+        ndarray of shape (n, n_actions)
+        """
+        proba, _ = self._probabilities(X)
+        if sample_utility is None:
+            return proba @ self.utility_
+        utility = check_sample_utility(sample_utility, len(proba), self.task_)
+        return np.einsum("nk,nka->na", proba, utility)
+
+    def realized_utility(self, X, y, *, sample_utility=None):
+        """What the response was worth in truth, in exact expectation over the rounding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        y : array-like of shape (n,)
+            Class labels.
+        sample_utility : array-like of shape (n, n_classes, n_actions), default=None
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._outcome(X, y, sample_utility).utility()
+
+    def score(self, X, y, sample_weight=None, sample_utility=None):
+        """Mean realised utility; the accuracy with ``utility=None`` and ``rounding=None``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        y : array-like of shape (n,)
+            Class labels.
+        sample_weight : array-like of shape (n,), default=None
+        sample_utility : array-like of shape (n, n_classes, n_actions), default=None
+
+        Returns
+        -------
+        float
+        """
+        return self._outcome(X, y, sample_utility, sample_weight).mean_utility()
+
+    def swap_regret(self, X, y, *, return_map=False, sample_weight=None, sample_utility=None):
+        """What systematically swapping one action for another would have gained.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        y : array-like of shape (n,)
+            Class labels.
+        return_map : bool, default=False
+            Also return the best swap.
+        sample_weight : array-like of shape (n,), default=None
+        sample_utility : array-like of shape (n, n_classes, n_actions), default=None
+
+        Returns
+        -------
+        regret : float
+            In exact expectation over the rounding.
+        swap : dict
+            ``{action: best replacement}`` for the actions taken; with ``return_map=True``.
+        """
+        values, taken = self._outcome(X, y, sample_utility, sample_weight).swap_values()
+        regret, best = best_swaps(values)
+        return (regret, named_swaps(self.task_, taken, best)) if return_map else regret
+
+    def regret_bound(self, n_decisions=None, confidence=None):
+        """Bound on the swap regret of this response.
+
+        Parameters
+        ----------
+        n_decisions : int, default=None
+            None returns ``regret_bound_``. A number bounds the realised swap regret of that many
+            decisions on independent rows from a population whose SCDL_m is at most the one found
+            in `fit`, with probability ``confidence`` over rows and rounding.
+        confidence : float in (0, 1), default=None
+            Needed with ``n_decisions``.
+
+        Returns
+        -------
+        float
+            For ``utility_``, the one table of all rows. Infinite where nothing is rounded.
+        """
+        check_is_fitted(self, "estimator_")
+        if n_decisions is None:
+            return self.regret_bound_
+        if self.n_bins_ == np.inf:
+            return np.inf
+        return regret_bound(
+            self._grid.loss, self.n_bins_, ranges=self.task_.ranges,
+            n_decisions=n_decisions, confidence=confidence,
+        )  # fmt: skip
+
+    def utility_cost_of_rounding(self, X, y, *, sample_weight=None):
+        """What the guarantee costs: mean realised utility of r* less that of this response.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        y : array-like of shape (n,)
+            Class labels.
+        sample_weight : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        float
+            Negative when the rounded response did better.
+        """
+        rounded = self._outcome(X, y, None, sample_weight)
+        action = self.task_.decide(self._probabilities(X)[0])
+        best = rounded._replace(response=Response(action, action, np.zeros(action.size)))
+        return best.mean_utility() - rounded.mean_utility()
+
+    def get_metadata_routing(self):
+        """Which metadata goes to the estimator, the splitter and this object itself.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router.add(estimator=self.estimator, method_mapping=to_fit)
+        return router.add(splitter=check_cv(self.cv, classifier=True), method_mapping=to_split)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.non_deterministic = self.rounding == "random" or inner.non_deterministic
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = (
+                self.rounding is None and inner.classifier_tags.multi_class
+            )
+        return tags
+
+    def __repr__(self, N_CHAR_MAX=700):
+        text = super().__repr__(N_CHAR_MAX)
+        if not hasattr(self, "regret_bound_") or self.n_bins_ == np.inf:
+            return text
+        source = "if SCDL <= alpha" if self.alpha is not None else (
+            f"SCDL {self.scdl_:.3g} on out-of-fold training predictions"
+        )  # fmt: skip
+        return f"{text}\n# m = {self.n_bins_}, swap regret <= {self.regret_bound_:.3g}: {source}"
+
+    def _route(self, params):
+        """Parameters for the fit of the estimator and for the split of the cross-validation."""
+        if routing_enabled():
+            routed = process_routing(self, "fit", **params)
+            return routed.estimator.fit, routed.splitter.split
+        fit_params = {name: value for name, value in params.items() if name != "groups"}
+        return fit_params, {"groups": params["groups"]} if "groups" in params else {}
+
+    def _find_grid(self, X, y, fit_params, split_params):
+        """The grid on which the forecasts may be trusted, and the bound."""
+        if self.rounding is None:
+            grid = Grid()
+        elif self.alpha is not None:
+            grid = grid_of_alpha(self.alpha)
+        else:
+            if isinstance(self.estimator, FrozenEstimator):
+                proba = self.estimator_.predict_proba(X)
+            else:
+                proba = out_of_fold(self.estimator, X, y, self.cv, fit_params, split_params)
+            proba, precision = check_probabilities(proba, n_columns=2)
+            w = check_weights(fit_params.get("sample_weight"), len(y))
+            codes, p = check_codes(y, self.classes_), np.ascontiguousarray(proba[:, 1])
+            sample = weighted_sample(codes, p, w, precision)
+            n_bins = None if self.n_bins == "auto" else self.n_bins
+            grid = grid_of_forecasts(sample, self.rounding, n_bins)
+        self._grid, self.n_bins_, self.scdl_ = grid, grid.n_bins, grid.scdl
+        self.regret_bound_ = float(self.task_.ranges.sum() * grid.margin)
+
+    def _probabilities(self, X):
+        check_is_fitted(self, "estimator_")
+        return check_probabilities(
+            self.estimator_.predict_proba(X), n_columns=self.classes_.size, ravel=False
+        )
+
+    def _respond(self, X, sample_utility):
+        proba, precision = self._probabilities(X)
+        decide = self.task_.decide
+        if sample_utility is not None:
+            decide = row_decider(check_sample_utility(sample_utility, len(proba), self.task_))
+        if self.n_bins_ != np.inf:
+            proba = proba[:, 1]
+        return respond(decide, proba, self.rounding, self.n_bins_, precision)
+
+    def _outcome(self, X, y, sample_utility, sample_weight=None):
+        response = self._respond(X, sample_utility)
+        codes, n = check_codes(y, self.classes_), response.first.size
+        if codes.size != n:
+            fail("y", f"have one label for each row of X ({n})", f"length {codes.size}")
+        if sample_utility is None:
+            worth = self.utility_[codes]
+        else:
+            utility = check_sample_utility(sample_utility, n, self.task_)
+            worth = utility[np.arange(n), codes]
+        return Outcome(response, codes, worth, check_weights(sample_weight, n))

@@ -1,0 +1,117 @@
+"""Helpers that make labelled utility tables: from costs, from a threshold, with one more action."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from skcal._validation import fail, shown
+from skcal.decision._task import DecisionTask
+
+
+def utility_from_costs(*, fp, fn, tp=0.0, tn=0.0, pos_label=1, neg_label=0):
+    """Utility table of the two classes from the costs of the four cells of a confusion matrix.
+
+    Parameters
+    ----------
+    fp, fn : float
+        Cost of a false positive and of a false negative.
+    tp, tn : float, default=0
+        Cost of a true positive and of a true negative.
+    pos_label, neg_label : label, default=1 and 0
+        Names of the classes; the actions are named after the class they bet on.
+
+    Returns
+    -------
+    dict of dicts
+        ``{class: {action: utility}}``, utilities being negated costs.
+
+    Examples
+    --------
+    >>> from skcal.decision import utility_from_costs
+    >>> utility_from_costs(fp=1, fn=5)
+    {0: {0: -0.0, 1: -1.0}, 1: {0: -5.0, 1: -0.0}}
+    """
+    cost = {neg_label: {neg_label: tn, pos_label: fp}, pos_label: {neg_label: fn, pos_label: tp}}
+    if len(cost) == 1:
+        fail("neg_label", "differ from pos_label", repr(neg_label))
+    return {k: {a: -float(value) for a, value in row.items()} for k, row in cost.items()}
+
+
+def utility_from_threshold(threshold, *, pos_label=1, neg_label=0):
+    """Utility table of "act iff the probability of ``pos_label`` is at least ``threshold``".
+
+    The scale is that of net benefit [1]_: acting on a positive is worth 1, acting on a negative
+    costs ``threshold / (1 - threshold)``, not acting is worth 0. So the mean realised utility is
+    the net benefit of the decision curve at that threshold.
+
+    Parameters
+    ----------
+    threshold : float in (0, 1)
+        The probability at which one is indifferent.
+    pos_label, neg_label : label, default=1 and 0
+        Names of the classes.
+
+    Returns
+    -------
+    dict of dicts
+        ``{class: {action: utility}}`` with the actions "act" and "wait". "act" is listed first, so
+        it is taken at the threshold itself; the last bits of the table are chosen such that its
+        threshold is exactly the number given.
+
+    References
+    ----------
+    .. [1] A. J. Vickers and E. B. Elkin, "Decision curve analysis", Medical Decision Making 26(6),
+       2006. :doi:`10.1177/0272989X06295361`
+
+    Examples
+    --------
+    >>> from skcal.decision import DecisionTask, utility_from_threshold
+    >>> DecisionTask(utility_from_threshold(0.2)).best_response([0.1, 0.2, 0.3])
+    array(['wait', 'act', 'act'], dtype=object)
+    """
+    if not 0 < threshold < 1:
+        fail("threshold", "lie in (0, 1)", repr(threshold))
+    gain, loss = _exact_odds(float(threshold))
+    return {neg_label: {"act": -loss, "wait": 0.0}, pos_label: {"act": gain, "wait": 0.0}}
+
+
+def add_action(utility, name, value):
+    """A labelled utility table with one more action, such as "refer" or "abstain".
+
+    Parameters
+    ----------
+    utility : dict of dicts, DataFrame or DecisionTask
+        A labelled table.
+    name : label
+        Name of the new action, listed last.
+    value : float or dict
+        What it is worth: one number, or ``{class: value}``.
+
+    Returns
+    -------
+    dict of dicts
+
+    Examples
+    --------
+    >>> from skcal.decision import add_action, utility_from_costs
+    >>> add_action(utility_from_costs(fp=1, fn=5), "refer", -0.3)[1]
+    {0: -5.0, 1: -0.0, 'refer': -0.3}
+    """
+    task = DecisionTask(utility)
+    if name in task.actions.tolist():
+        fail("name", f"differ from the actions {shown(task.actions)}", repr(name))
+    table = task.to_dict()
+    worth = value if isinstance(value, dict) else dict.fromkeys(table, value)
+    if set(worth) != set(table):
+        fail("value", f"name the classes {shown(list(table))}", shown(list(worth)))
+    return {label: {**row, name: float(worth[label])} for label, row in table.items()}
+
+
+def _exact_odds(t):
+    """(gain, loss) near (1, t / (1 - t)) with loss / (gain + loss) equal to t in floats."""
+    odds = t / (1 - t)
+    for gain in (1.0, np.nextafter(1.0, 0.0), np.nextafter(1.0, 2.0)):
+        for loss in (odds, np.nextafter(odds, 0.0), np.nextafter(odds, np.inf)):
+            if float(Fraction(loss) / (Fraction(gain) + Fraction(loss))) == t:
+                return float(gain), float(loss)
+    return 1.0, odds

@@ -1,0 +1,27 @@
+"""How wrong forecasts are: calibration measures, lower is better.
+
+Every measure is called as ``measure(y_true, y_proba, *, sample_weight=None, pos_label=None, ...)``,
+returns a float, and returns its proof with ``return_certificate=True``.
+"""
+
+from skcal.metrics._binned import actionable_binned_error, expected_calibration_error
+from skcal.metrics._cutoff import cutoff_calibration_error
+from skcal.metrics._decision_loss import (
+    calibration_decision_loss,
+    soft_calibration_decision_loss,
+)
+
+cdl = calibration_decision_loss
+ece = expected_calibration_error
+scdl = soft_calibration_decision_loss
+
+__all__ = [
+    "actionable_binned_error",
+    "calibration_decision_loss",
+    "cdl",
+    "cutoff_calibration_error",
+    "ece",
+    "expected_calibration_error",
+    "scdl",
+    "soft_calibration_decision_loss",
+]

@@ -1,0 +1,347 @@
+"""Calibration decision loss (CDL) and its soft-binned variant (SCDL)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skcal._numerics._envelopes import edge_height, supporting_line
+from skcal._numerics._soft_loss import Bins, rounded_bins, self_balancing, soft_loss
+from skcal._results import Certificate
+from skcal._validation import (
+    Integral,
+    Interval,
+    StrOptions,
+    check_sample,
+    fail,
+    validate_params,
+)
+from skcal.decision._task import DecisionTask
+from skcal.decision._worst_case import regret_envelope, task_of_edge
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionLossCertificate(Certificate):
+    """A calibration decision loss, the task that attains it and the line that bounds it.
+
+    Attributes
+    ----------
+    value : float
+    task : DecisionTask or None
+        The decision problem, with utilities in [0, 1], whose best response to these forecasts has
+        swap regret ``value``; None when the value is 0.
+    x : ndarray of shape (k,)
+        Where the regret curve is evaluated: the distinct predictions in the range of thresholds,
+        and the ends of the range.
+    curve : ndarray of shape (k,)
+        Regret, at stake one, of the decision "act iff p >= v", for every v in ``x``.
+    line : tuple of float
+        Heights at 0 and 1 of a line that lies above the curve everywhere; their sum is the value,
+        which proves that no task does worse.
+    thresholds : tuple of float
+        The range in which tasks may change their action.
+    """
+
+    task: DecisionTask | None
+    x: np.ndarray
+    curve: np.ndarray
+    line: tuple[float, float]
+    thresholds: tuple[float, float]
+
+    def verify(self):
+        """Check that the task attains the value on the curve, and that the line forbids more."""
+        attained = 0.0
+        if self.task is not None:
+            kinks = self.task.thresholds_
+            stakes = np.diff(_slopes(self.task))
+            attained = stakes @ self.curve[np.searchsorted(self.x, kinks)]
+            utility = self.task.utility
+            if utility.min() < -1e-12 or utility.max() > 1 + 1e-12:
+                return False
+        low, high = self.line
+        above = low * (1 - self.x) + high * self.x - self.curve
+        tight = abs(low + high - self.value) <= 1e-12 and abs(attained - self.value) <= 1e-12
+        return bool(tight and above.min(initial=0.0) >= -1e-12 and min(low, high) >= -1e-12)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SoftDecisionLossCertificate(Certificate):
+    """A soft-binned calibration decision loss with its bins and its guarantee.
+
+    Attributes
+    ----------
+    value : float
+        SCDL, or SCDL_m when ``n_bins`` was given.
+    n_bins : int or inf
+        m, or the self-balancing m*; infinite on exactly calibrated samples.
+    loss : float
+        SCDL_m at that level.
+    next_loss : float
+        SCDL_2m. It orders samples whose SCDL lies on the same plateau 1/m*.
+    threshold : float
+        Grid point at which the loss is attained: the decision "act iff p >= threshold" suffers.
+    points, weight, mean_outcome : ndarray of shape (k,)
+        Occupied bins: grid point, share of the sample, rate of positive outcomes.
+    rounding : {"random", "floor"}
+    balanced : bool
+        Whether ``n_bins`` was chosen by balance.
+    """
+
+    n_bins: float
+    loss: float
+    next_loss: float
+    threshold: float
+    points: np.ndarray
+    weight: np.ndarray
+    mean_outcome: np.ndarray
+    rounding: str
+    balanced: bool
+
+    @property
+    def regret_bound(self):
+        """Swap regret that responding to the rounded forecasts cannot exceed on this sample.
+
+        In expectation over the rounding, for every task with utilities in [0, 1]. 0 when the sample
+        is calibrated: then best response needs no rounding.
+        """
+        return 2 * (self.loss + 1 / self.n_bins)
+
+    def verify(self):
+        """Recompute SCDL_m by its definition, at every grid point, and the balance around m."""
+        if self.n_bins == np.inf:
+            return bool(self.value == 0 and np.array_equal(self.points, self.mean_outcome))
+        m, q = self.n_bins, self.mean_outcome
+        excess = self.weight * np.maximum(np.abs(q - self.points) - 1 / m, 0.0)
+        moved = np.abs(q - self.points) > 1 / m
+        residual = np.copysign(excess + self.weight / m * moved, q - self.points)
+        bins = Bins(np.rint(self.points * m), self.weight, np.where(moved, residual, 0.0))
+        if abs(soft_loss(bins, m)[0] - self.loss) > 1e-9 or not self._attained():
+            return False
+        if not self.balanced:
+            return bool(self.value == self.loss)
+        tie = 1e-9 / m
+        balanced = self.loss < 2 / m + tie and self.next_loss >= 1 / m - tie
+        return bool(balanced and self.value == max(self.loss, 1 / m))
+
+    def _attained(self):
+        """The definition at the threshold itself, closed at both ends."""
+        v, q, x = self.threshold, self.mean_outcome, self.points
+        between = (np.minimum(q, x) <= v + 1e-12) & (v <= np.maximum(q, x) + 1e-12)
+        excess = np.maximum(np.abs(q - v) - 1 / self.n_bins, 0.0)
+        return abs(float((self.weight * excess)[between].sum()) - self.loss) <= 1e-9
+
+
+@validate_params({"return_certificate": ["boolean"]}, prefer_skip_nested_validation=True)
+def calibration_decision_loss(
+    y_true,
+    y_proba,
+    *,
+    sample_weight=None,
+    pos_label=None,
+    labels=None,
+    return_certificate=False,
+    thresholds=(0.0, 1.0),
+):
+    """Calibration decision loss (CDL): the worst swap regret of trusting these forecasts.
+
+    The supremum, over all decision tasks with utilities in [0, 1], of what a decision maker who
+    best-responds to the forecasts would have gained by systematically swapping actions. Exact.
+
+    On a sample of distinct predictions it does not shrink as the sample grows, however calibrated
+    the forecaster is: use `soft_calibration_decision_loss` to estimate the loss of a population.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes.
+    y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+        Probability of the positive class in [0, 1], or one column for each label.
+    sample_weight : array-like of shape (n,), default=None
+        Non-negative weights; rows of weight 0 are ignored.
+    pos_label : label, default=None
+        The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
+    labels : array-like of shape (2,), default=None
+        The labels in the order of the columns of ``y_proba``; by default sorted.
+    return_certificate : bool, default=False
+        Return a `DecisionLossCertificate`, with the worst-case task, instead of a float.
+    thresholds : tuple of float, default=(0, 1)
+        Only tasks that change their action at probabilities in this closed range, such as
+        (0.05, 0.2) for a clinic that treats somewhere between 5% and 20%.
+
+    Returns
+    -------
+    float or DecisionLossCertificate
+        In [0, 1]; 0 is best, and reached by calibrated samples only.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not of this form; the message names it.
+
+    See Also
+    --------
+    soft_calibration_decision_loss : A variant that can be estimated from a sample.
+    skcal.decision.swap_regret : The regret in one given task.
+
+    Notes
+    -----
+    Costs one sort. The loss is twice the height at 1/2 of the concave envelope of the regret curve
+    B(v), the sum of mass * abs(q - v) over predictions p with v between p and their rate q.
+
+    References
+    ----------
+    .. [1] L. Hu and Y. Wu, "Predict to minimize swap regret for all payoff-bounded tasks", FOCS
+       2024. :arxiv:`2404.13503`
+
+    Examples
+    --------
+    >>> from skcal.metrics import calibration_decision_loss
+    >>> calibration_decision_loss([1, 1, 1, 1], [0.5, 0.5, 0.5, 0.5])
+    1.0
+    >>> loss = calibration_decision_loss([0, 1, 1], [0.75, 0.75, 0.5], return_certificate=True)
+    >>> loss.task.thresholds_
+    array([0.75])
+    """
+    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
+    low, high = _check_thresholds(thresholds)
+    x, curve, edge = regret_envelope(sample, low, high)
+    if not return_certificate:
+        return max(2 * edge_height(edge), 0.0)
+    return _certify(sample, x, curve, edge, (low, high))
+
+
+def _certify(sample, x, curve, edge, thresholds):
+    value = max(2 * edge_height(edge), 0.0)
+    line = tuple(float(end) for end in supporting_line(x, curve, edge))
+    task = task_of_edge(sample, edge)
+    return DecisionLossCertificate(value, task, x, curve, line, thresholds)
+
+
+@validate_params(
+    {
+        "n_bins": [Interval(Integral, 1, 2**43, closed="both"), None],
+        "rounding": [StrOptions({"random", "floor"})],
+        "return_certificate": ["boolean"],
+    },
+    prefer_skip_nested_validation=True,
+)
+def soft_calibration_decision_loss(
+    y_true,
+    y_proba,
+    *,
+    sample_weight=None,
+    pos_label=None,
+    labels=None,
+    return_certificate=False,
+    n_bins=None,
+    rounding="random",
+):
+    """Soft-binned calibration decision loss (SCDL): an actionable loss that a sample can estimate.
+
+    Predictions are rounded at random to a grid of step 1/m, with their mean kept, and the decision
+    loss of the rounded predictions is taken with biases up to 1/m forgiven. The grid balances
+    itself: SCDL is the minimum of max(SCDL_m, 1/m) over m = 2, 4, 8, ...
+
+    With alpha = SCDL and m the smallest power of two that is at least 1/alpha, whoever responds to
+    forecasts rounded to that grid has a swap regret of at most 4 alpha in every decision task with
+    utilities in [0, 1]: see `skcal.DecisionResponse`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes.
+    y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+        Probability of the positive class in [0, 1], or one column for each label.
+    sample_weight : array-like of shape (n,), default=None
+        Non-negative weights; rows of weight 0 are ignored.
+    pos_label : label, default=None
+        The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
+    labels : array-like of shape (2,), default=None
+        The labels in the order of the columns of ``y_proba``; by default sorted.
+    return_certificate : bool, default=False
+        Return a `SoftDecisionLossCertificate` instead of a float.
+    n_bins : int or None, default=None
+        None is the self-balancing SCDL. A number m gives SCDL_m.
+    rounding : {"random", "floor"}, default="random"
+        "floor" rounds every prediction down to the grid: no randomness, the same guarantee, but a
+        loss that jumps when predictions move a little.
+
+    Returns
+    -------
+    float or SoftDecisionLossCertificate
+        In [0, 1/2]; 0 is best, and reached by calibrated samples only. Values below 2^-43 are 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not of this form; the message names it.
+
+    See Also
+    --------
+    calibration_decision_loss : The loss without rounding, which no sample can estimate.
+
+    Notes
+    -----
+    Costs O(n log(1 / SCDL)), no sort. The value lies in [1/m*, 2/m*) and often on the plateau 1/m*,
+    so that candidates of a search may tie; the certificate's ``next_loss`` orders them.
+
+    References
+    ----------
+    .. [1] "Testable and Actionable Calibration for Full Swap Regret", Definition 1.1.
+
+    Examples
+    --------
+    >>> from skcal.metrics import soft_calibration_decision_loss
+    >>> soft_calibration_decision_loss([1, 1, 1, 1], [0.5, 0.5, 0.5, 0.5])
+    0.25
+    >>> soft_calibration_decision_loss([0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5])
+    0.0
+    """
+    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
+    if n_bins is not None:
+        bins = rounded_bins(sample.y, sample.p, sample.w, n_bins, rounding, sample.precision)
+        loss, threshold = soft_loss(bins, n_bins)
+        if not return_certificate:
+            return loss
+        finer = rounded_bins(sample.y, sample.p, sample.w, 2 * n_bins, rounding, sample.precision)
+        next_loss = soft_loss(finer, 2 * n_bins)[0]
+        proof = (threshold, *_bin_table(bins, n_bins), rounding)
+        return SoftDecisionLossCertificate(loss, n_bins, loss, next_loss, *proof, False)
+    balance = self_balancing(sample.y, sample.p, sample.w, rounding)
+    if not return_certificate:
+        return balance.scdl
+    return _certify_balance(sample, balance, rounding)
+
+
+def _certify_balance(sample, balance, rounding):
+    m = balance.n_bins
+    if m == np.inf:
+        x, mass, _, _ = sample.atoms.with_mass()
+        proof = (0.0, x, mass / sample.total, x, rounding)
+    else:
+        bins = rounded_bins(sample.y, sample.p, sample.w, m, rounding)
+        proof = (soft_loss(bins, m)[1], *_bin_table(bins, m), rounding)
+    return SoftDecisionLossCertificate(
+        balance.scdl, m, balance.loss, balance.next_loss, *proof, True
+    )
+
+
+def _bin_table(bins, m):
+    k = bins.mass > 0
+    points = bins.index[k] / m
+    return points, bins.mass[k], points + bins.residual[k] / bins.mass[k]
+
+
+def _check_thresholds(thresholds):
+    try:
+        low, high = (float(v) for v in thresholds)
+    except (TypeError, ValueError):
+        fail("thresholds", "be two numbers (low, high)", repr(thresholds))
+    if not 0 <= low <= high <= 1:
+        fail("thresholds", "satisfy 0 <= low <= high <= 1", repr(thresholds))
+    return low, high
+
+
+def _slopes(task):
+    """Slope in p of the expected utility of the chosen actions, in the order of p."""
+    at_zero, at_one = task.utility[:, task._envelope.chosen]
+    return at_one - at_zero
