@@ -3,6 +3,7 @@
 from skcal import metrics
 from skcal._validation import CalibrationWarning
 from skcal.decision import DecisionResponse, DecisionTask, swap_regret, worst_case_task
+from skcal.report import calibration_report
 from skcal.scorers import get_scorer, get_scorer_names, make_calibration_scorer
 
 __version__ = "0.1.0"
@@ -11,6 +12,7 @@ __all__ = [
     "CalibrationWarning",
     "DecisionResponse",
     "DecisionTask",
+    "calibration_report",
     "get_scorer",
     "get_scorer_names",
     "make_calibration_scorer",

@@ -1,6 +1,7 @@
 """The base class of certificates: a number together with its proof."""
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +20,10 @@ class Certificate:
 
     value: float
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(self.value)
 
-    def verify(self):
+    def verify(self) -> bool:
         """Recompute the value from the stored proof.
 
         Returns
@@ -32,7 +33,7 @@ class Certificate:
         """
         raise NotImplementedError
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """The fields as plain numbers, strings and lists, ready for JSON.
 
         Returns
@@ -41,12 +42,12 @@ class Certificate:
         """
         return {field.name: plain(getattr(self, field.name)) for field in fields(self)}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown = ", ".join(f"{f.name}={brief(getattr(self, f.name))}" for f in fields(self))
         return f"{type(self).__name__}({shown})"
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """Arrays to lists and NumPy scalars to Python numbers, in containers and certificates too."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
@@ -59,7 +60,7 @@ def plain(value):
     return value
 
 
-def brief(value):
+def brief(value: Any) -> str:
     """One short word for a field: large arrays show their shape only."""
     if isinstance(value, np.ndarray) and value.size > 4:
         return f"<array {value.shape}>"

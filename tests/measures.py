@@ -17,7 +17,7 @@ BINNED = ("mean_proba", "mean_outcome")
 CUTOFF = ("sums", "interval", "residual")
 LOSS = ("curve", "line", "task")
 SOFT = ("loss", "threshold", "weight", "mean_outcome", "points")
-BALANCED = (*SOFT, "next_loss", "n_bins")
+BALANCED = (*SOFT, "n_bins")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 # Always the same examples: a run on one machine says the same as a run on another.
-settings.register_profile("skcal", derandomize=True, deadline=None, max_examples=25, database=None)
+settings.register_profile("skcal", derandomize=True, deadline=None, max_examples=12, database=None)
 settings.load_profile("skcal")
 
 

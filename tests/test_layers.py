@@ -21,6 +21,8 @@ ORDER = [
     "sketch",
     "display",
     "report",
+    "_files",
+    "_demo",
     "__main__",
 ]
 NUMERICS = {"skcal", "numpy", "scipy"} | sys.stdlib_module_names

@@ -1,11 +1,15 @@
 """What every measure promises, whatever its definition: invariances, range, precision, values."""
 
+import dataclasses
+import json
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcal import metrics
+from skcal import DecisionTask, metrics
 from tests.measures import MEASURES, ROWS, each_measure, each_row
 from tests.strategies import DYADIC, INTEGERS, NO_WEIGHTS, WEIGHTS, samples
 
@@ -158,3 +162,237 @@ def test_large_samples_take_memory_in_proportion(row):
     rng = np.random.default_rng(0)
     p = rng.random(50_000)
     assert 0 <= row((rng.random(p.size) < p).astype(int), p) <= row.bound
+
+
+# Containers: the same numbers give the same bits, paired by position
+
+
+N = 40
+RNG = np.random.default_rng(7)
+P = np.round(RNG.random(N), 2)
+Y = (RNG.random(N) < P**2).astype(int)
+W = RNG.integers(1, 5, N).astype(float)
+SHUFFLED = RNG.permutation(N)  # an index that must not be used
+NAMES = np.where(Y == 1, "yes", "no")
+
+
+def _pandas(values, dtype=None):
+    pandas = pytest.importorskip("pandas")
+    if dtype is not None and "pyarrow" in dtype:
+        pytest.importorskip("pyarrow")
+    return pandas.Series(values, index=SHUFFLED, dtype=dtype)
+
+
+def _polars(values, dtype=None):
+    polars = pytest.importorskip("polars")
+    return polars.Series(values, dtype=dtype and getattr(polars, dtype))
+
+
+def _frame(module, *columns):
+    named = {f"column {k}": column for k, column in enumerate(columns)}
+    return pytest.importorskip(module).DataFrame(named)
+
+
+OUTCOMES = {
+    "list": lambda: Y.tolist(),
+    "tuple": lambda: tuple(Y.tolist()),
+    "object": lambda: Y.astype(object),
+    "column": lambda: Y[:, None],
+    "strided": lambda: np.repeat(Y, 2)[::2],
+    "reversed": lambda: Y[::-1].copy()[::-1],
+    **{
+        f"numpy {dtype}": lambda dtype=dtype: Y.astype(dtype)
+        for dtype in ("bool", "int8", "uint8", "uint64", "int32", ">i8", "float16", "float64")
+    },
+    **{
+        f"pandas {dtype}": lambda dtype=dtype: _pandas(Y, dtype)
+        for dtype in ("int64", "bool", "Int64", "boolean", "Float64", "category", "object")
+    },
+    **{
+        f"pandas {dtype}[pyarrow]": lambda dtype=dtype: _pandas(
+            Y.astype(bool) if dtype == "bool" else Y, f"{dtype}[pyarrow]"
+        )
+        for dtype in ("int64", "bool", "double")
+    },
+    "pandas frame": lambda: _frame("pandas", Y),
+    "polars": lambda: _polars(Y),
+    "polars Boolean": lambda: _polars(Y.astype(bool)),
+    "polars Float64": lambda: _polars(Y.astype(float)),
+    "minus one": lambda: 2 * Y - 1,
+    "minus one, float": lambda: 2.0 * Y - 1,
+    "minus one, int8": lambda: (2 * Y - 1).astype(np.int8),
+    "booleans": lambda: Y.astype(bool).tolist(),
+}
+
+STRINGS = {
+    "list": lambda: NAMES.tolist(),
+    "numpy": lambda: NAMES,
+    "numpy object": lambda: NAMES.astype(object),
+    "numpy bytes": lambda: NAMES.astype("S"),
+    "pandas": lambda: _pandas(NAMES.tolist()),
+    "pandas string": lambda: _pandas(NAMES.tolist(), "string"),
+    "pandas category": lambda: _pandas(NAMES.tolist(), "category"),
+    "polars": lambda: _polars(NAMES.tolist()),
+    "polars Categorical": lambda: _polars(NAMES.tolist(), "Categorical"),
+    "one and two": lambda: Y + 1,
+    "zero and minus one": lambda: Y - 1,
+    "strings of digits": lambda: Y.astype(str),
+}
+
+PROBABILITIES = {
+    "list": lambda: P.tolist(),
+    "tuple": lambda: tuple(P.tolist()),
+    "object": lambda: P.astype(object),
+    "column": lambda: P[:, None],
+    "columns": lambda: np.column_stack([1 - P, P]),
+    "columns, Fortran": lambda: np.asfortranarray(np.column_stack([1 - P, P])),
+    "columns, list": lambda: np.column_stack([1 - P, P]).tolist(),
+    "strided": lambda: np.repeat(P, 2)[::2],
+    "big-endian": lambda: P.astype(">f8"),
+    "pandas": lambda: _pandas(P),
+    "pandas Float64": lambda: _pandas(P, "Float64"),
+    "pandas double[pyarrow]": lambda: _pandas(P, "double[pyarrow]"),
+    "pandas frame": lambda: _frame("pandas", 1 - P, P),
+    "polars": lambda: _polars(P),
+    "polars frame": lambda: _frame("polars", 1 - P, P),
+}
+
+WEIGHTINGS = {
+    "list": lambda: W.tolist(),
+    "integers": lambda: W.astype(int),
+    "uint8": lambda: W.astype(np.uint8),
+    "float32": lambda: W.astype(np.float32),
+    "column": lambda: W[:, None],
+    "pandas": lambda: _pandas(W),
+    "pandas Int64": lambda: _pandas(W.astype(int), "Int64"),
+    "pandas int64[pyarrow]": lambda: _pandas(W.astype(int), "int64[pyarrow]"),
+    "polars": lambda: _polars(W),
+}
+
+
+@each_measure
+@pytest.mark.parametrize("container", OUTCOMES)
+def test_containers_of_outcomes(row, container):
+    y_true = OUTCOMES[container]()
+    assert row(y_true, P) == row(Y, P)
+    assert row(y_true, P, sample_weight=W) == row(Y, P, sample_weight=W)
+
+
+@each_measure
+@pytest.mark.parametrize("container", STRINGS)
+def test_containers_of_other_labels(row, container):
+    y_true = STRINGS[container]()
+    positive = np.asarray(y_true, dtype=object).ravel()[np.argmax(Y)]
+    assert row(y_true, P, pos_label=positive) == row(Y, P)
+
+
+@each_measure
+@pytest.mark.parametrize("container", PROBABILITIES)
+def test_containers_of_probabilities(row, container):
+    y_proba = PROBABILITIES[container]()
+    assert row(Y, y_proba) == row(Y, P)
+    assert row(Y, y_proba, sample_weight=W) == row(Y, P, sample_weight=W)
+
+
+@each_measure
+@pytest.mark.parametrize("container", WEIGHTINGS)
+def test_containers_of_weights(row, container):
+    assert row(Y, P, sample_weight=WEIGHTINGS[container]()) == row(Y, P, sample_weight=W)
+
+
+@each_measure
+def test_all_containers_at_once(row):
+    arguments = (_pandas(Y, "Int64"), _polars(P))
+    assert row(*arguments, sample_weight=W.tolist()) == row(Y, P, sample_weight=W)
+
+
+@each_measure
+def test_columns_follow_the_labels(row):
+    columns = np.column_stack([1 - P, P])
+    value = row(Y, P)
+    assert row(Y, columns, labels=[0, 1]) == value
+    assert row(Y, columns[:, ::-1], labels=[1, 0]) == value
+    assert row(NAMES, columns, pos_label="yes") == value  # sorted: no, yes
+    assert row(NAMES, columns[:, ::-1], pos_label="yes", labels=["yes", "no"]) == value
+    assert row(NAMES, columns, pos_label="no") == row(1 - Y, 1 - P)
+
+
+# Certificates
+
+
+def other_task():
+    return DecisionTask([[1.0, 0.0], [0.0, 1.0]])
+
+
+def tampered(value):
+    """Another value of the same kind."""
+    if isinstance(value, np.ndarray):
+        return value + np.linspace(0.01, 0.1, value.size)
+    if isinstance(value, tuple):
+        return tuple(end + 0.1 for end in value)
+    if isinstance(value, DecisionTask):
+        return other_task()
+    return 2 * value if isinstance(value, int) else value + 0.01
+
+
+@each_row
+@given(rows=samples())
+def test_certificate_is_the_value_and_verifies(row, rows):
+    certificate = row(rows.y, rows.p, sample_weight=rows.w, return_certificate=True)
+    assert certificate.value == row(rows.y, rows.p, sample_weight=rows.w)
+    assert float(certificate) == certificate.value
+    assert certificate.verify() is True
+
+
+@each_row
+def test_certificate_notices_a_changed_value(row):
+    certificate = row(Y, P, sample_weight=W, return_certificate=True)
+    for change in (1e-6, -1e-6, np.nan):
+        assert dataclasses.replace(certificate, value=certificate.value + change).verify() is False
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [pytest.param(row, name, id=f"{row}-{name}") for row in ROWS for name in row.witness],
+)
+def test_certificate_notices_a_changed_witness(row, name):
+    certificate = row(Y, P, sample_weight=W, return_certificate=True)
+    changed = tampered(getattr(certificate, name))
+    assert dataclasses.replace(certificate, **{name: changed}).verify() is False
+
+
+@pytest.mark.parametrize("task", [None, other_task()])
+def test_certificate_notices_a_foreign_task(task):
+    # Its threshold 1/2 lies beyond the last prediction.
+    loss = metrics.cdl([1, 1, 0], [0.1, 0.2, 0.2], return_certificate=True)
+    assert loss.verify() is True
+    assert dataclasses.replace(loss, task=task).verify() is False
+
+
+@pytest.mark.parametrize("rounding", ["random", "floor"])
+def test_certificate_notices_a_lost_balance(rounding):
+    loss = metrics.scdl(Y, P, rounding=rounding, return_certificate=True)
+    assert loss.verify() is True
+    assert dataclasses.replace(loss, next_loss=0.99 / loss.n_bins).verify() is False
+
+
+@each_row
+def test_certificate_is_a_frozen_record(row):
+    certificate = row(Y, P, return_certificate=True)
+    names = [each.name for each in dataclasses.fields(certificate)]
+    assert names[0] == "value"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        certificate.value = 0.0
+    record = json.loads(json.dumps(certificate.to_dict()))
+    assert list(record) == names
+    assert record["value"] == certificate.value
+    assert pickle.loads(pickle.dumps(certificate)).verify() is True
+
+
+@each_row
+def test_certificate_has_a_short_repr(row):
+    rng = np.random.default_rng(1)
+    p = rng.random(3000)
+    text = repr(row((rng.random(3000) < 0.5).astype(int), p, return_certificate=True))
+    assert "value=" in text
+    assert len(text) < 700

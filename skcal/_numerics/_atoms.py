@@ -15,17 +15,16 @@ class Atoms(NamedTuple):
     x: np.ndarray
     mass: np.ndarray | None
     ones: np.ndarray
-    count: np.ndarray | None
+    rows: np.ndarray | None
 
-    def with_mass(self):
-        """The same atoms, every array written out."""
-        if self.mass is not None:
-            return self
+    def written_out(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The four arrays, units included."""
         unit = np.ones(self.x.size)
-        return Atoms(self.x, unit, self.ones.astype(float), unit)
+        mass = unit if self.mass is None else self.mass
+        return self.x, mass, self.ones.astype(float), unit if self.rows is None else self.rows
 
 
-def sort_binary(p, y):
+def sort_binary(p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Predictions in increasing order with their 0/1 outcomes, by a value sort.
 
     Non-negative floats order like their bits read as integers, and numbers up to 1 leave the two
@@ -41,7 +40,7 @@ def sort_binary(p, y):
     return key.view(np.float64), y
 
 
-def tie_starts(x):
+def tie_starts(x: np.ndarray) -> np.ndarray | None:
     """Index of the first row of every group of equal values of a sorted x; None if all differ."""
     new = x[1:] != x[:-1]
     if np.count_nonzero(new) == new.size:
@@ -49,7 +48,7 @@ def tie_starts(x):
     return np.concatenate(([0], np.flatnonzero(new) + 1))
 
 
-def merge_ties(y, p, w=None):
+def merge_ties(y: np.ndarray, p: np.ndarray, w: np.ndarray | None = None) -> Atoms:
     """Atoms of the rows (p, y) with weights w (None: one each)."""
     if w is None:
         x, ones = sort_binary(p, y)

@@ -1,16 +1,18 @@
 """Bins of [0, 1]: equal-width, quantile and soft bins, the grid of a rounding, coarsening."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 BLOCK = 1 << 15  # rows handled at once: their temporaries stay in the second-level cache
 
 
-def blocks(n):
+def blocks(n: int) -> Iterator[slice]:
     """Slices that cover n rows."""
     return (slice(start, start + BLOCK) for start in range(0, n, BLOCK))
 
 
-def grid_index(p, m, precision=np.float64):
+def grid_index(p: np.ndarray, m: int, precision: type = np.float64) -> np.ndarray:
     """Index i of the largest grid point i/m that does not exceed p; p = 1 has index m.
 
     p * m is rounded, so truncation may be off by one: the two neighbouring edges decide. The edges
@@ -28,12 +30,14 @@ def grid_index(p, m, precision=np.float64):
     return index
 
 
-def bin_index(p, m, precision=np.float64):
+def bin_index(p: np.ndarray, m: int, precision: type = np.float64) -> np.ndarray:
     """Index of the equal-width bin [k/m, (k+1)/m) of p; the last bin is closed."""
     return np.minimum(grid_index(p, m, precision), m - 1)
 
 
-def grid_sums(y, p, w, m, precision=np.float64):
+def grid_sums(
+    y: np.ndarray, p: np.ndarray, w: np.ndarray | None, m: int, precision: type = np.float64
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weight, sum of p and sum of y of the rows whose floor is each of the grid points 0..m."""
     size = m + 1
     mass, sum_p, sum_y = np.zeros(size), np.zeros(size), np.zeros(size)
@@ -53,13 +57,13 @@ def grid_sums(y, p, w, m, precision=np.float64):
     return mass, sum_p, sum_y
 
 
-def close_last(grid):
+def close_last(grid: np.ndarray) -> np.ndarray:
     """From grid points 0..m to bins 0..m-1: the last bin is closed, so p = 1 joins it."""
     grid[-2] += grid[-1]
     return grid[:-1]
 
 
-def quantile_starts(mass, m):
+def quantile_starts(mass: np.ndarray, m: int) -> np.ndarray:
     """First atom of each of at most m bins of about equal mass; atoms stay whole.
 
     An atom belongs to the bin in which the middle of its mass lies, which treats p and 1 - p alike;
@@ -70,7 +74,9 @@ def quantile_starts(mass, m):
     return np.concatenate(([0], np.flatnonzero(np.diff(index)) + 1))
 
 
-def soft_bins(y, p, w, m):
+def soft_bins(
+    y: np.ndarray, p: np.ndarray, w: np.ndarray | None, m: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Mass, and mass of positive outcomes, of the m + 1 bins of the randomly rounded predictions.
 
     With p m = i + f, rounding puts mass 1 - f on the grid point i and f on i + 1. So the and
@@ -95,7 +101,7 @@ def soft_bins(y, p, w, m):
     return cells[:, 0] + cells[:, 1], np.ascontiguousarray(cells[:, 1])
 
 
-def coarsen(bins, rounding="random"):
+def coarsen(bins: np.ndarray, rounding: str = "random") -> np.ndarray:
     """Level 2m to level m, along the last axis.
 
     Random rounding to the coarse grid is random rounding to the fine one followed by a fair coin

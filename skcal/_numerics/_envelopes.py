@@ -13,8 +13,10 @@ the vertices of its concave envelope lie in 0, 1 and the distinct x: no q is eve
 
 import numpy as np
 
+Edge = tuple[tuple[float, float], tuple[float, float]]
 
-def regret_curve(x, mass, ones):
+
+def regret_curve(x: np.ndarray, mass: np.ndarray | None, ones: np.ndarray) -> np.ndarray:
     """B at the distinct, increasing x, times the total mass.
 
     ``mass=None`` stands for rows of mass one, all distinct. Unweighted sums are integers, so they
@@ -42,7 +44,7 @@ def regret_curve(x, mass, ones):
     return np.maximum(height - slope * x, 0.0)
 
 
-def edge_over(x, b, at=0.5):
+def edge_over(x: np.ndarray, b: np.ndarray, at: float = 0.5) -> Edge:
     """Hull edge over ``at`` of the points (x, b) and of height 0 at 0 and 1 where x has neither.
 
     Returns ((v1, b1), (v2, b2)) with v1 <= at <= v2, equal when a vertex lies at ``at``. Quickhull
@@ -75,7 +77,7 @@ def edge_over(x, b, at=0.5):
     return low, high
 
 
-def edge_height(edge, at=0.5):
+def edge_height(edge: Edge, at: float = 0.5) -> float:
     """Height of a hull edge at one abscissa."""
     (v1, b1), (v2, b2) = edge
     if v1 == v2:
@@ -83,7 +85,9 @@ def edge_height(edge, at=0.5):
     return (b1 * (v2 - at) + b2 * (at - v1)) / (v2 - v1)
 
 
-def supporting_line(x, b, edge, at=0.5):
+def supporting_line(
+    x: np.ndarray, b: np.ndarray, edge: Edge, at: float = 0.5
+) -> tuple[float, float]:
     """Heights at 0 and 1 of a line above all points that touches the hull edge over ``at``."""
     (v1, b1), (v2, b2) = edge
     if v1 != v2:

@@ -24,10 +24,13 @@ FINEST = 43  # beyond 2**43 bins the residual of a bin drowns in rounding errors
 CALIBRATED = 1e-13  # tied rows with a mean residual below this are calibrated on paper
 
 
-class Bins(NamedTuple):
-    """Bins of the rounded predictions: grid index i, mass pi_i, residual pi_i (q_i - i/m)."""
+Residuals = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-    index: np.ndarray
+
+class Bins(NamedTuple):
+    """Bins of the rounded predictions: place i, mass pi_i, residual pi_i (q_i - i/m)."""
+
+    place: np.ndarray
     mass: np.ndarray
     residual: np.ndarray
 
@@ -40,31 +43,38 @@ class Balance(NamedTuple):
     next_loss: float
 
     @property
-    def scdl(self):
+    def scdl(self) -> float:
         return max(self.loss, 1.0 / self.n_bins)
 
 
-def soft_loss(bins, m):
+def soft_loss(bins: Bins, m: int) -> tuple[float, float]:
     """SCDL_m of normalised bins, and the grid point at which the curve is largest."""
     excess = np.abs(bins.residual) - bins.mass / m
     keep = np.flatnonzero(excess > 0)
     if not keep.size:
         return 0.0, 0.0
-    x, mass = bins.index[keep] / m, bins.mass[keep]
+    x, mass = bins.place[keep] / m, bins.mass[keep]
     moved = mass * x + np.copysign(excess[keep], bins.residual[keep])
     curve = regret_curve(x, mass, moved)
     top = int(np.argmax(curve))
     return float(curve[top]), float(x[top])
 
 
-def rounded_bins(y, p, w, m, rounding, precision=np.float64):
+def rounded_bins(
+    y: np.ndarray,
+    p: np.ndarray,
+    w: np.ndarray | None,
+    m: int,
+    rounding: str,
+    precision: type = np.float64,
+) -> Bins:
     """Occupied bins at level m, normalised; sparse when the grid is finer than the sample."""
     if m > 16 * p.size + 64:
         return _sparse_bins(_exact_atoms(y, p, w), m, rounding, precision)
     return _dense_bins(*_grid_masses(y, p, w, m, rounding, precision))
 
 
-def self_balancing(y, p, w, rounding):
+def self_balancing(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, rounding: str) -> Balance:
     """m* and the losses around it, from one pass over the rows in the ordinary case.
 
     V = SCDL at a fine level bounds m* from below by 1/V, so three or four levels are evaluated;
@@ -80,7 +90,14 @@ def self_balancing(y, p, w, rounding):
     return _bisect(_exact_atoms(y, p, w), rounding)
 
 
-def _grid_masses(y, p, w, m, rounding, precision=np.float64):
+def _grid_masses(
+    y: np.ndarray,
+    p: np.ndarray,
+    w: np.ndarray | None,
+    m: int,
+    rounding: str,
+    precision: type = np.float64,
+) -> tuple[np.ndarray, np.ndarray]:
     if rounding == "random":
         mass, ones = soft_bins(y, p, w, m)
     else:
@@ -89,23 +106,27 @@ def _grid_masses(y, p, w, m, rounding, precision=np.float64):
     return mass / total, ones / total
 
 
-def _floor_bins(y, p, w, m, precision):
+def _floor_bins(
+    y: np.ndarray, p: np.ndarray, w: np.ndarray | None, m: int, precision: type
+) -> tuple[np.ndarray, np.ndarray]:
     index = grid_index(p, m, precision)
     return np.bincount(index, w, m + 1), np.bincount(index, y if w is None else w * y, m + 1)
 
 
-def _dense_bins(mass, ones):
+def _dense_bins(mass: np.ndarray, ones: np.ndarray) -> Bins:
     index = np.arange(mass.size)
     return Bins(index, mass, ones - mass * (index / (mass.size - 1)))
 
 
-def _descend(level, finest, loss, rounding):
+def _descend(
+    level: tuple[np.ndarray, np.ndarray], finest: int, loss: float, rounding: str
+) -> Balance:
     """m* from a level that is fine enough; ``level`` and ``loss`` belong to 2**finest."""
     levels, losses = {finest: level}, {finest: loss}
     for k in range(finest - 1, 0, -1):
-        levels[k] = tuple(coarsen(bins, rounding) for bins in levels[k + 1])
+        levels[k] = (coarsen(levels[k + 1][0], rounding), coarsen(levels[k + 1][1], rounding))
 
-    def value(k):
+    def value(k: int) -> float:
         if k not in losses:
             losses[k] = soft_loss(_dense_bins(*levels[k]), 1 << k)[0]
         return losses[k]
@@ -116,15 +137,15 @@ def _descend(level, finest, loss, rounding):
     return Balance(2**k, value(k), value(k + 1))
 
 
-def _exact_atoms(y, p, w):
+def _exact_atoms(y: np.ndarray, p: np.ndarray, w: np.ndarray | None) -> Residuals:
     """Atoms (x, mass, residual), normalised, where a residual that is rounding noise is zero."""
-    x, mass, ones, _ = merge_ties(y, p, w).with_mass()
+    x, mass, ones, _ = merge_ties(y, p, w).written_out()
     residual = ones - mass * x
     residual[np.abs(residual) <= CALIBRATED * mass] = 0.0
     return x, mass / mass.sum(), residual / mass.sum()
 
 
-def _sparse_bins(atoms, m, rounding, precision=np.float64):
+def _sparse_bins(atoms: Residuals, m: int, rounding: str, precision: type = np.float64) -> Bins:
     """Bins of atoms at any level: only the occupied ones are stored.
 
     x - i/m is exact when m is a power of two, so residuals keep their precision on fine grids.
@@ -145,12 +166,12 @@ def _sparse_bins(atoms, m, rounding, precision=np.float64):
     return Bins(index, np.bincount(where, mass[keep]), gap)
 
 
-def _bisect(atoms, rounding):
+def _bisect(atoms: Residuals, rounding: str) -> Balance:
     """m* by bisection over k = log2 m, for samples that are calibrated or nearly so."""
     if not atoms[2].any():
         return Balance(np.inf, 0.0, 0.0)
 
-    def value(k):
+    def value(k: int) -> float:
         return soft_loss(_sparse_bins(atoms, 2**k, rounding), 2**k)[0]
 
     low, high = 1, FINEST

@@ -302,7 +302,7 @@ def worst_regret(bins, m, ranges):
     scale = float(np.sum(ranges))
     if scale == 0:
         return 0.0
-    x, at = bins.index / m, float(ranges[0]) / scale
+    x, at = bins.place / m, float(ranges[0]) / scale
     curve = regret_curve(x, bins.mass, bins.mass * x + bins.residual)
     return scale * edge_height(edge_over(x, curve, at), at)
 

@@ -41,7 +41,7 @@ def regret_envelope(sample, low=0.0, high=1.0):
     """Normalised regret curve at the predictions in [low, high], and its hull edge over 1/2."""
     x, mass, ones, _ = sample.atoms
     if (low, high) != (0.0, 1.0):
-        x, mass, ones, _ = sample.atoms.with_mass()
+        x, mass, ones, _ = sample.atoms.written_out()
         for v in (low, high):  # an atom without mass asks for the curve at the end of the range
             k = np.searchsorted(x, v)
             if k == x.size or x[k] != v:
@@ -69,7 +69,7 @@ def task_of_edge(sample, edge):
     kinks, stakes = kinks[used], stakes[used]
     at_zero = np.append(np.cumsum((stakes * kinks)[::-1])[::-1], 0.0)
     at_one = np.append(0.0, np.cumsum(stakes * (1 - kinks)))
-    x, mass, ones, _ = sample.atoms.with_mass()
+    x, mass, ones, _ = sample.atoms.written_out()
     order = [0]
     for k, kink in enumerate(kinks):
         atom = np.searchsorted(x, kink)

@@ -264,7 +264,7 @@ def rounded_error(sample, n_bins="auto"):
 
 def _tied_bins(sample, n_bins):
     """Bins that never split equal predictions, from the sorted sample."""
-    x, mass, ones, count = sample.atoms.with_mass()
+    x, mass, ones, count = sample.atoms.written_out()
     if n_bins is None:
         if 2 * np.count_nonzero(count == 1) > sample.n:
             warn(

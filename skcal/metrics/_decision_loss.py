@@ -205,12 +205,16 @@ def calibration_decision_loss(
     low, high = _check_thresholds(thresholds)
     x, curve, edge = regret_envelope(sample, low, high)
     if not return_certificate:
-        return max(2 * edge_height(edge), 0.0)
+        return decision_loss(edge)
     return _certify(sample, x, curve, edge, (low, high))
 
 
+def decision_loss(edge):
+    return max(2 * edge_height(edge), 0.0)
+
+
 def _certify(sample, x, curve, edge, thresholds):
-    value = max(2 * edge_height(edge), 0.0)
+    value = decision_loss(edge)
     line = tuple(float(end) for end in supporting_line(x, curve, edge))
     task = task_of_edge(sample, edge)
     return DecisionLossCertificate(value, task, x, curve, line, thresholds)
@@ -306,16 +310,21 @@ def soft_calibration_decision_loss(
         next_loss = soft_loss(finer, 2 * n_bins)[0]
         proof = (threshold, *_bin_table(bins, n_bins), rounding)
         return SoftDecisionLossCertificate(loss, n_bins, loss, next_loss, *proof, False)
-    balance = self_balancing(sample.y, sample.p, sample.w, rounding)
+    balance = soft_decision_loss(sample, rounding)
     if not return_certificate:
         return balance.scdl
     return _certify_balance(sample, balance, rounding)
 
 
+def soft_decision_loss(sample, rounding="random"):
+    """m* and the losses around it."""
+    return self_balancing(sample.y, sample.p, sample.w, rounding)
+
+
 def _certify_balance(sample, balance, rounding):
     m = balance.n_bins
     if m == np.inf:
-        x, mass, _, _ = sample.atoms.with_mass()
+        x, mass, _, _ = sample.atoms.written_out()
         proof = (0.0, x, mass / sample.total, x, rounding)
     else:
         bins = rounded_bins(sample.y, sample.p, sample.w, m, rounding)
@@ -327,7 +336,7 @@ def _certify_balance(sample, balance, rounding):
 
 def _bin_table(bins, m):
     k = bins.mass > 0
-    points = bins.index[k] / m
+    points = bins.place[k] / m
     return points, bins.mass[k], points + bins.residual[k] / bins.mass[k]
 
 

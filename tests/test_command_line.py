@@ -1,0 +1,155 @@
+"""The command line, run as users run it: exit status, one clear line, nothing silently wrong."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from skcal import calibration_report
+from skcal.__main__ import main
+
+Y, P = [0, 1, 1, 0], [0.25, 0.5, 0.75, 0.75]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def _write(text, name="forecasts.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return _write
+
+
+def rows(*columns):
+    return "\n".join(",".join(map(str, row)) for row in zip(*columns, strict=True))
+
+
+@pytest.mark.parametrize("header", ["y_true,y_proba", "label,p", "target,y_prob"])
+def test_report_reads_the_usual_columns(write, capsys, header):
+    assert main(["report", write(f"{header}\n{rows(Y, P)}\n")]) == 0
+    assert capsys.readouterr().out.rstrip() == calibration_report(Y, P)
+
+
+def test_named_columns_weights_quotes_and_labels(write, capsys):
+    names = ['"well, nearly"' if k == 0 else "sick" for k in Y]
+    text = f"id,truth,prob,w\n{rows('abcd', names, P, [1, 2, 0, 1])}"
+    options = ["--true", "truth", "--proba", "prob", "--weight", "w", "--pos-label", "sick"]
+    assert main(["report", write(text), *options, "--json"]) == 0
+    expected = calibration_report(Y, P, sample_weight=[1, 2, 0, 1], output="dict")
+    assert json.loads(capsys.readouterr().out) == expected
+
+
+@pytest.mark.parametrize("labels", [["False", "True"], ["0.0", "1.0"], ["-1", "1"]])
+def test_labels_are_numbers_or_booleans_where_they_can_be(write, capsys, labels):
+    text = f"y,p\n{rows([labels[k] for k in Y], P)}"
+    assert main(["report", write(text)]) == 0
+    assert main(["report", write(text), "--pos-label", labels[1]]) == 0
+    out = capsys.readouterr().out.rstrip()
+    assert out == "\n".join([calibration_report(Y, P)] * 2)
+
+
+def test_parquet(tmp_path, capsys):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = str(tmp_path / "forecasts.parquet")
+    parquet.write_table(arrow.table({"y": Y, "p": P}), path)
+    assert main(["report", path]) == 0
+    assert capsys.readouterr().out.rstrip() == calibration_report(Y, P)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("", [], "is empty"),
+        ("y,p\n", [], "no rows"),
+        ("y,q\n1,0.5\n", [], r"--proba must name a column .*'y', 'q'"),
+        ("y,p\n1,0.5\n", ["--true", "truth"], r"--true must be one of .*'truth'"),
+        ("y,p\n1,0.5\n0\n", [], "line 3: 1 fields where the header has 2"),
+        ("y,p\n1,half\n", [], "column 'p' must hold numbers; got 'half'"),
+        ("y,p\n1,\n", [], "column 'p' must hold numbers; got an empty field"),
+        ("y,p\n,0.5\n", [], "column 'y' must hold no missing values"),
+        ("y,p\n1,nan\n", [], "y_proba must hold no missing values"),
+        ("y,p\n1,1.5\n", [], r"y_proba must lie in \[0, 1\]; got values from 1.5 to 1.5"),
+        ("y,p\na,0.5\nb,0.5\n", [], r"pos_label must name .*'a', 'b'"),
+        ("y,p\n1,0.5\n0,0.5\n", ["--pos-label", "x"], r"--pos-label must be one of .*'x'"),
+        ("y,p\n0,0.5\n1,0.5\n2,0.5\n", [], "y_true must hold at most two labels"),
+        ('y,p\n1,"0.5\n', [], "line 2: unexpected end of data"),
+        ("y,p,w\n1,0.5,-1\n", ["--weight", "w"], "sample_weight must be finite and not negative"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_two(write, capsys, text, options, message):
+    assert main(["report", write(text), *options]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("skcal: error: ")
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(captured.err)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("absent.csv", "No such file"), ("", "is a directory"), ("absent.parquet", "absent.parquet")],
+)
+def test_files_that_cannot_be_read(tmp_path, capsys, name, message):
+    assert main(["report", str(tmp_path / name)]) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_binary_file(tmp_path, capsys):
+    path = tmp_path / "forecasts.csv"
+    path.write_bytes(bytes(range(128, 256)))
+    assert main(["report", str(path)]) == 2
+    assert "UTF-8" in capsys.readouterr().err
+
+
+def test_missing_pyarrow(write, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert main(["report", write("", "forecasts.parquet")]) == 2
+    assert "pip install pyarrow" in capsys.readouterr().err
+
+
+def run(*args, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "skcal", *args], capture_output=True, text=True, **options
+    )
+
+
+def test_standard_input_and_a_reader_that_leaves():
+    text = f"y,p\n{rows(Y, P)}\n"
+    done = run("report", "-", input=text)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.rstrip() == calibration_report(Y, P)
+    read, write = os.pipe()
+    os.close(read)
+    gone = subprocess.run(
+        [sys.executable, "-m", "skcal", "report", "-"],
+        input=text, stdout=write, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    os.close(write)
+    assert gone.stderr == ""
+
+
+def test_demo_shows_the_whole_job_and_its_file_can_be_reported(tmp_path, capsys):
+    path = str(tmp_path / "demo.csv")
+    assert main(["demo", "--save", path]) == 0
+    out = capsys.readouterr().out
+    for promised in ("SCDL", "Best by neg_scdl alone: base rate", "claimed", "regret bound"):
+        assert promised in out
+    assert main(["report", path, "--pos-label", "malignant"]) == 0
+    assert capsys.readouterr().out.rstrip() in out
+
+
+def test_large_files_keep_every_row(write, capsys):
+    rng = np.random.default_rng(0)
+    p = rng.random(20_000).round(6)
+    y = (rng.random(p.size) < p).astype(int)
+    assert main(["report", write(f"y,p\n{rows(y, p)}"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == calibration_report(y, p, output="dict")
