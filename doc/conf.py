@@ -7,7 +7,11 @@ author = "skcal developers"
 copyright = "2026, skcal developers"
 version = release = skcal.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.extlinks", "numpydoc"]
+extlinks = {
+    "arxiv": ("https://arxiv.org/abs/%s", "arXiv:%s"),
+    "doi": ("https://doi.org/%s", "doi:%s"),
+}
 exclude_patterns = ["_build"]
 # numpydoc would list the members of a class without pages for them, each a warning.
 numpydoc_show_class_members = False

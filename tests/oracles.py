@@ -112,14 +112,33 @@ def decision_loss(y, p, w=None, thresholds=(0.0, 1.0)):
     kinks = {low, high, 0.0, 1.0}.union(*((x, q) for x, q, _ in triples))
     kinks = np.array(sorted(v for v in kinks if low <= v <= high))
     regret = np.array([regret_at(v, triples) for v in kinks])
+    scale = 1e4  # the solver's tolerances of 1e-10 are absolute: 1e-14 of the scaled numbers
     program = linprog(
-        -regret,
+        -scale * regret,
         A_ub=[kinks, 1 - kinks],
-        b_ub=[1, 1],
+        b_ub=[scale, scale],
         method="highs",
         options={"dual_feasibility_tolerance": 1e-10, "primal_feasibility_tolerance": 1e-10},
     )
-    return -program.fun
+    return -program.fun / scale**2
+
+
+def regret_by_prediction(y, p, actions, utility, w=None):
+    """Regret of ``actions``, one a row, against the best action at every distinct prediction."""
+    regret = 0.0
+    for x, q, mass in atoms(y, p, w):
+        worth = (1 - q) * utility[0] + q * utility[1]
+        taken = actions[np.argmax((np.asarray(p) == x) & (True if w is None else w > 0))]
+        regret += mass * (worth.max() - worth[taken])
+    return regret
+
+
+def task_of_kinks(kinks, stakes):
+    """Utility table of the task that changes its action at every kink, for these stakes."""
+    kinks, stakes = np.asarray(kinks), np.asarray(stakes)
+    at_zero = [(stakes * kinks)[j:].sum() for j in range(kinks.size + 1)]
+    at_one = [(stakes * (1 - kinks))[:j].sum() for j in range(kinks.size + 1)]
+    return np.array([at_zero, at_one])
 
 
 def swap_regret(y, actions, utility, w=None):

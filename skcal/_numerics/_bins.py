@@ -15,19 +15,31 @@ def blocks(n: int) -> Iterator[slice]:
 def grid_index(p: np.ndarray, m: int, precision: type = np.float64) -> np.ndarray:
     """Index i of the largest grid point i/m that does not exceed p; p = 1 has index m.
 
-    p * m is rounded, so truncation may be off by one: the two neighbouring edges decide. The edges
-    are rounded to ``precision``, the type in which p was given before it was widened; that is why
-    0.3 reaches 3/10 in single and in double precision alike.
+    p * m is rounded, so near an integer truncation may be off by one: there the two neighbouring
+    edges decide. They are rounded to ``precision``, the type in which p was given before it was
+    widened; that is why 0.3 reaches 3/10 in single and in double precision alike.
     """
-    index = (p * m).astype(np.intp)
+    scaled = p * m
+    index = scaled.astype(np.intp)
     if m & (m - 1) == 0:  # scaling by a power of two is exact
         return index
-    edges = np.append((np.arange(m + 1) / m).astype(precision).astype(float), np.inf)
-    if m * np.finfo(precision).eps > 0.25:  # edges as fine as p itself: neighbours may coincide
-        return np.searchsorted(edges, p, side="right") - 1
-    index += p >= edges[1:][index]
-    index -= p < edges[index]
+    doubt = 2 * m * float(np.finfo(precision).eps)
+    if doubt > 0.5:  # edges as fine as p itself: neighbours may coincide
+        return np.searchsorted(_edges(np.arange(m + 1), m, precision), p, side="right") - 1
+    scaled -= index
+    scaled -= 0.5
+    np.abs(scaled, out=scaled)
+    near = np.flatnonzero(scaled >= 0.5 - doubt)
+    k, at = index[near], p[near]
+    k += (at >= _edges(k + 1, m, precision)) & (k < m)
+    k -= at < _edges(k, m, precision)
+    index[near] = k
     return index
+
+
+def _edges(k: np.ndarray, m: int, precision: type) -> np.ndarray:
+    """The grid points k/m as ``precision`` sees them."""
+    return (k / m).astype(precision).astype(float)
 
 
 def bin_index(p: np.ndarray, m: int, precision: type = np.float64) -> np.ndarray:

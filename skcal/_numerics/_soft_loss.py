@@ -11,6 +11,7 @@ SCDL = min over m = 2, 4, 8, ... of max(SCDL_m, 1/m). SCDL_m does not decrease a
 two, so the minimum is at m*, the first m with SCDL_2m >= 1/m.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +61,34 @@ def soft_loss(bins: Bins, m: int) -> tuple[float, float]:
     return float(curve[top]), float(x[top])
 
 
+def grid_loss(mass: np.ndarray, ones: np.ndarray) -> np.ndarray:
+    """`soft_loss` of full grids: masses and outcome masses of all m + 1 bins, on the last axis.
+
+    On the grid no search is needed: a bin enters at its own place and leaves at the place of its
+    moved rate, so two cumulative sums give the curve. Leading axes are a batch.
+    """
+    m = mass.shape[-1] - 1
+    step = 1.0 / m
+    grid = np.arange(m + 1) * step
+    gap = ones - mass * grid
+    keep = np.flatnonzero(np.abs(gap) > mass * step)
+    shape = (*mass.shape[:-1], m + 2)  # one more place swallows what leaves at the end
+    if not keep.size:
+        return np.zeros(shape[:-1])
+    weight, falling = mass.ravel()[keep], gap.ravel()[keep] < 0
+    moved = ones.ravel()[keep] + np.where(falling, weight, -weight) * step
+    rate = m * (moved / weight)
+    row = keep // (m + 1)
+    enter = keep + row + falling
+    leave = np.where(falling, np.ceil(rate), np.floor(rate) + 1).astype(np.int64) + row * (m + 2)
+    size = math.prod(shape)
+    slope = np.bincount(enter, weight, size) - np.bincount(leave, weight, size)
+    height = np.bincount(enter, moved, size) - np.bincount(leave, moved, size)
+    curve = height.reshape(shape).cumsum(axis=-1)[..., :-1]
+    curve -= slope.reshape(shape).cumsum(axis=-1)[..., :-1] * grid
+    return np.maximum(curve.max(axis=-1), 0.0)
+
+
 def rounded_bins(
     y: np.ndarray,
     p: np.ndarray,
@@ -83,7 +112,7 @@ def self_balancing(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, rounding:
     finest = max(6, int(np.ceil(np.log2(p.size) / 2)) + 2)
     while 1 << finest <= 16 * p.size + 64:
         level = _grid_masses(y, p, w, 1 << finest, rounding)
-        loss = soft_loss(_dense_bins(*level), 1 << finest)[0]
+        loss = float(grid_loss(*level))
         if loss >= TIE * 2.0 ** (1 - finest):  # m* lies below this level
             return _descend(level, finest, loss, rounding)
         finest += 3
@@ -128,7 +157,7 @@ def _descend(
 
     def value(k: int) -> float:
         if k not in losses:
-            losses[k] = soft_loss(_dense_bins(*levels[k]), 1 << k)[0]
+            losses[k] = float(grid_loss(*levels[k]))
         return losses[k]
 
     k = max(1, int(np.ceil(-np.log2(loss) - 1e-9)))

@@ -29,12 +29,12 @@ def utility_from_costs(*, fp, fn, tp=0.0, tn=0.0, pos_label=1, neg_label=0):
     --------
     >>> from skcal.decision import utility_from_costs
     >>> utility_from_costs(fp=1, fn=5)
-    {0: {0: -0.0, 1: -1.0}, 1: {0: -5.0, 1: -0.0}}
+    {0: {0: 0.0, 1: -1.0}, 1: {0: -5.0, 1: 0.0}}
     """
     cost = {neg_label: {neg_label: tn, pos_label: fp}, pos_label: {neg_label: fn, pos_label: tp}}
     if len(cost) == 1:
         fail("neg_label", "differ from pos_label", repr(neg_label))
-    return {k: {a: -float(value) for a, value in row.items()} for k, row in cost.items()}
+    return {k: {a: 0.0 - float(value) for a, value in row.items()} for k, row in cost.items()}
 
 
 def utility_from_threshold(threshold, *, pos_label=1, neg_label=0):
@@ -95,7 +95,7 @@ def add_action(utility, name, value):
     --------
     >>> from skcal.decision import add_action, utility_from_costs
     >>> add_action(utility_from_costs(fp=1, fn=5), "refer", -0.3)[1]
-    {0: -5.0, 1: -0.0, 'refer': -0.3}
+    {0: -5.0, 1: 0.0, 'refer': -0.3}
     """
     task = DecisionTask(utility)
     if name in task.actions.tolist():

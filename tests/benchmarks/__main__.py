@@ -1,0 +1,6 @@
+"""``make bench``: every benchmark, as ratios to a yardstick that is timed in the same run."""
+
+from tests.benchmarks import measures
+
+if __name__ == "__main__":
+    measures.run()
