@@ -292,7 +292,7 @@ def _outcomes(y, pos_label, labels):
     if y.dtype.kind in "iu":
         low, high = y.min(), y.max()
         if low >= 0 and high <= 1:
-            return y
+            return y if y.dtype.kind == "i" else y.astype(np.int64)
         if low == -1 and high <= 1 and y.all():
             return (y > 0).view(np.int8)
     distinct = np.unique(y)

@@ -391,7 +391,7 @@ def _outcome(
     task = DecisionTask(utility, classes=classes, actions=actions)
     proba, _ = check_probabilities(y_proba, n_columns=len(classes), ravel=False)
     codes = check_codes(y_true, classes)
-    decide, worth = task.decide, task.utility[codes]
+    decide, worth = task._decide, task.utility[codes]
     if sample_utility is not None:
         tables = check_sample_utility(sample_utility, codes.size, task)
         decide, worth = row_decider(tables), tables[np.arange(codes.size), codes]

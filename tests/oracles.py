@@ -101,26 +101,42 @@ def regret_at(v, triples, tolerance=0.0):
     )
 
 
-def decision_loss(y, p, w=None, thresholds=(0.0, 1.0)):
+def kinks_and_regrets(y, p, w=None, thresholds=(0.0, 1.0)):
+    """Where a task may change its action, all breakpoints of B in the range, and B there."""
+    triples = atoms(y, p, w)
+    low, high = thresholds
+    places = {low, high}.union(*((x, q) for x, q, _ in triples))
+    kinks = sorted(v for v in places if low <= v <= high)
+    return kinks, [regret_at(v, triples) for v in kinks]
+
+
+def decision_loss_program(y, p, w=None, thresholds=(0.0, 1.0)):
     """CDL as a linear program over all tasks.
 
     A task is a measure mu on its kinks v. Its utilities lie in [0, 1] when sum v mu_v <= 1 and
-    sum (1 - v) mu_v <= 1; its swap regret is sum B(v) mu_v.
+    sum (1 - v) mu_v <= 1; its swap regret is sum B(v) mu_v. The solver takes coefficients below
+    1e-9 for 0, so kinks must not be that near to 0 or 1.
     """
-    triples = atoms(y, p, w)
-    low, high = thresholds
-    kinks = {low, high, 0.0, 1.0}.union(*((x, q) for x, q, _ in triples))
-    kinks = np.array(sorted(v for v in kinks if low <= v <= high))
-    regret = np.array([regret_at(v, triples) for v in kinks])
-    scale = 1e4  # the solver's tolerances of 1e-10 are absolute: 1e-14 of the scaled numbers
+    kinks, regrets = map(np.array, kinks_and_regrets(y, p, w, thresholds))
     program = linprog(
-        -scale * regret,
+        -regrets,
         A_ub=[kinks, 1 - kinks],
-        b_ub=[scale, scale],
+        b_ub=[1, 1],
         method="highs",
         options={"dual_feasibility_tolerance": 1e-10, "primal_feasibility_tolerance": 1e-10},
     )
-    return -program.fun / scale**2
+    return -program.fun
+
+
+def decision_loss(y, p, w=None, thresholds=(0.0, 1.0)):
+    """The same program by trying all its bases: one kink, or one on each side of 1/2."""
+    kinks, regrets = kinks_and_regrets(y, p, w, thresholds)
+    values = [b / max(v, 1 - v) for v, b in zip(kinks, regrets, strict=True)]
+    points = list(zip(kinks, regrets, strict=True))
+    for (u, low), (v, high) in product(points, repeat=2):
+        if u < 0.5 < v:
+            values.append(2 * (low * (v - 0.5) + high * (0.5 - u)) / (v - u))
+    return max(values)
 
 
 def regret_by_prediction(y, p, actions, utility, w=None):

@@ -54,6 +54,7 @@ def _skewed(rng, n):  # over many orders of magnitude, at both ends
 
 PREDICTIONS = (_tenths, _dyadic, _distinct, _mixed, _neighbours, _skewed, _hard)
 DYADIC = (_dyadic,)
+COARSE = (_tenths, _dyadic, _distinct, _mixed, _hard)  # nothing within 1e-9 of another number
 
 
 def _integers(rng, n):
@@ -95,8 +96,8 @@ def _rows(n, labels, predictions, weights, seed):
     return Rows(rng.choice(labels, n), p, None if weights is None else weights(rng, n))
 
 
-def random_rows(rng, max_size=40):
+def random_rows(rng, predictions=PREDICTIONS, max_size=40):
     """One of these samples from a generator, for loops that are too long for hypothesis."""
-    kinds = (LABELS, PREDICTIONS, (*NO_WEIGHTS, *WEIGHTS))
-    labels, predictions, weights = (kind[rng.integers(len(kind))] for kind in kinds)
-    return _rows(int(rng.integers(1, max_size)), labels, predictions, weights, rng)
+    kinds = (LABELS, predictions, (*NO_WEIGHTS, *WEIGHTS))
+    drawn = (kind[rng.integers(len(kind))] for kind in kinds)
+    return _rows(int(rng.integers(1, max_size)), *drawn, rng)

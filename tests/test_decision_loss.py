@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skcal import DecisionTask, metrics, swap_regret, worst_case_task
 from skcal.metrics import cdl, scdl
 from tests import oracles
-from tests.strategies import random_rows, samples
+from tests.strategies import COARSE, PREDICTIONS, random_rows, samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::skcal.CalibrationWarning")
 
@@ -48,18 +48,22 @@ def uniform(seed, n, power=1.0):
 def test_cdl_is_the_linear_program_over_all_tasks(n_samples):
     rng = np.random.default_rng(0)
     for _ in range(n_samples):
-        y, p, w = random_rows(rng)
-        assert cdl(y, p, sample_weight=w) == close(oracles.decision_loss(y, p, w))
+        y, p, w = random_rows(rng, COARSE)
+        assert cdl(y, p, sample_weight=w) == close(oracles.decision_loss_program(y, p, w))
 
 
 @pytest.mark.parametrize("n_samples", [40, LARGE])
-def test_cdl_of_a_range_is_the_linear_program_with_kinks_there(n_samples):
+@pytest.mark.parametrize(
+    ("predictions", "oracle"),
+    [(COARSE, oracles.decision_loss_program), (PREDICTIONS, oracles.decision_loss)],
+)
+def test_cdl_of_a_range_is_the_linear_program_with_kinks_there(n_samples, predictions, oracle):
     rng = np.random.default_rng(1)
     for _ in range(n_samples):
-        y, p, w = random_rows(rng, max_size=20)
+        y, p, w = random_rows(rng, predictions, max_size=20)
         low, high = np.sort(rng.choice([*p, *rng.random(2), 0.0, 0.3, 0.5, 1.0], 2))
         value = cdl(y, p, sample_weight=w, thresholds=(low, high))
-        assert value == close(oracles.decision_loss(y, p, w, (low, high)))
+        assert value == close(oracle(y, p, w, (low, high)))
 
 
 @given(rows=samples())
@@ -70,6 +74,30 @@ def test_cdl_of_ranges(rows):
     inner = cdl(rows.y, rows.p, sample_weight=w, thresholds=(0.2, 0.6))
     assert cdl(rows.y, rows.p, sample_weight=w, thresholds=(0.3, 0.5)) <= inner + 1e-12
     assert inner <= whole + 1e-12
+
+
+@pytest.mark.parametrize("rows_per_prediction", [1, 2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cdl_of_a_large_sample(rows_per_prediction, weighted):
+    # Thousands of distinct predictions: the kernel sorts rates and thins its hull only there.
+    rng = np.random.default_rng(9)
+    x = np.sort(rng.random(6000))
+    p = np.tile(x, rows_per_prediction)
+    y = (rng.random(p.size) < p**1.2).astype(int)
+    w = rng.random((rows_per_prediction, x.size)) if weighted else np.ones((rows_per_prediction, 1))
+    w = np.broadcast_to(w, (rows_per_prediction, x.size))
+    mass = w.sum(axis=0)
+    q = (w * y.reshape(w.shape)).sum(axis=0) / mass
+    low, high = np.minimum(x, q), np.maximum(x, q)
+    curve = [mass @ (np.abs(q - v) * ((low <= v) & (v <= high))) for v in x] / mass.sum()
+    left, right = x < 0.5, x > 0.5
+    u, v = np.r_[0.0, x[left]][:, None], np.r_[x[right], 1.0]
+    at_u, at_v = np.r_[0.0, curve[left]][:, None], np.r_[curve[right], 0.0]
+    height = ((at_u * (v - 0.5) + at_v * (0.5 - u)) / (v - u)).max()
+    loss = cdl(y, p, sample_weight=w.ravel() if weighted else None, return_certificate=True)
+    assert loss.value == close(2 * height)
+    np.testing.assert_allclose(loss.curve, curve, rtol=0, atol=1e-12)
+    assert loss.verify() is True
 
 
 def test_a_range_of_one_threshold_is_one_decision():

@@ -228,21 +228,23 @@ def realized_regret_bound(
     y_proba,
     n_bins,
     *,
+    pos_label=None,
+    labels=None,
     utility=None,
     ranges=(1.0, 1.0),
     confidence=None,
-    pos_label=None,
-    labels=None,
     rounding="random",
 ):
     """Bound on the swap regret of r* o tau_m on these very rows.
 
     Parameters
     ----------
-    y_true, y_proba, pos_label, labels
+    y_true, y_proba
         As in `swap_regret`; two classes.
     n_bins : int
         m, the steps of the rounding grid.
+    pos_label, labels
+        As in `swap_regret`.
     utility : table, default=None
         One task. None stands for all tasks with these ``ranges``, whatever their actions.
     ranges : pair of floats, default=(1, 1)
@@ -325,7 +327,7 @@ class Decisions(NamedTuple):
         elif self.task.classes.size != 2:
             must = "be None for more than two classes (a grid is for one probability)"
             fail("rounding", must, repr(rounding))
-        return respond(self.task.decide, self.proba, rounding, n_bins, self.precision)
+        return respond(self.task._decide, self.proba, rounding, n_bins, self.precision)
 
 
 def check_decisions(y_true, y_proba, utility, sample_weight, pos_label, labels):
@@ -347,7 +349,7 @@ def check_decisions(y_true, y_proba, utility, sample_weight, pos_label, labels):
         return Decisions(task, codes, proba, w, precision)
     shape = np.shape(y_proba)
     vector = len(shape) == 1 or shape[1:] == (1,)
-    positive = task.positive_class(pos_label) if vector else 1
+    positive = task._positive_class(pos_label) if vector else 1
     sample = check_sample(y_true, y_proba, sample_weight, task.classes[positive], task.classes)
     y, p = (sample.y, sample.p) if positive == 1 else (1 - sample.y, 1 - sample.p)
     return Decisions(task, y.astype(np.intp, copy=False), p, sample.w, sample.precision)

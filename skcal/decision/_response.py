@@ -223,6 +223,7 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def classes_(self):
+        """Classes of the fitted estimator."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.classes_
 
@@ -395,7 +396,7 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Negative when the rounded response did better.
         """
         rounded = self._outcome(X, y, None, sample_weight)
-        action = self.task_.decide(self._probabilities(X)[0])
+        action = self.task_._decide(self._probabilities(X)[0])
         best = rounded._replace(response=Response(action, action, np.zeros(action.size)))
         return best.mean_utility() - rounded.mean_utility()
 
@@ -468,7 +469,7 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _respond(self, X, sample_utility):
         proba, precision = self._probabilities(X)
-        decide = self.task_.decide
+        decide = self.task_._decide
         if sample_utility is not None:
             decide = row_decider(check_sample_utility(sample_utility, len(proba), self.task_))
         if self.n_bins_ != np.inf:

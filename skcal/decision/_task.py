@@ -95,10 +95,12 @@ class DecisionTask:
 
     @property
     def thresholds_(self):
+        """Where the best action changes as the probability of ``classes[1]`` grows."""
         return self._envelope.thresholds
 
     @property
     def chosen_(self):
+        """The best action before, between and after the thresholds."""
         return self.actions[self._envelope.chosen].tolist()
 
     @property
@@ -125,7 +127,7 @@ class DecisionTask:
         ndarray of shape (n,)
             Names of actions.
         """
-        return self.actions[self.decide(self._matrix(y_proba, pos_label))]
+        return self.actions[self._decide(self._matrix(y_proba, pos_label))]
 
     def expected_utility(self, y_proba, *, pos_label=None):
         """What each action is worth if the probabilities are right.
@@ -143,7 +145,7 @@ class DecisionTask:
         """
         return self._matrix(y_proba, pos_label) @ self.utility
 
-    def decide(self, proba):
+    def _decide(self, proba):
         """Columns of the best actions; checked probabilities (n,) of ``classes[1]``, or (n, K)."""
         if self.classes.size != 2:
             return np.argmax(proba @ self.utility, axis=1)
@@ -160,10 +162,10 @@ class DecisionTask:
         p, _ = check_probabilities(y_proba, n_columns=self.classes.size)
         if p.ndim == 2:
             return p
-        positive = self.positive_class(pos_label)
+        positive = self._positive_class(pos_label)
         return np.column_stack([1 - p, p] if positive == 1 else [p, 1 - p])
 
-    def positive_class(self, pos_label):
+    def _positive_class(self, pos_label):
         """Row of the class that a vector of probabilities speaks of."""
         if self.classes.size != 2:
             must = f"have one column for each of the classes {shown(self.classes)}"
@@ -178,7 +180,13 @@ class DecisionTask:
         return int(found[0])
 
     def to_dict(self):
-        """The labelled table, ``{class: {action: value}}``."""
+        """The labelled table.
+
+        Returns
+        -------
+        dict of dicts
+            ``{class: {action: value}}``.
+        """
         rows = zip(self.classes.tolist(), self.utility.tolist(), strict=True)
         return {label: dict(zip(self.actions.tolist(), row, strict=True)) for label, row in rows}
 
