@@ -3,6 +3,7 @@
 This is also the only door to private parts of scikit-learn; other rooms import them from here.
 """
 
+import sys
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +38,7 @@ __all__ = [
     "check_weights",
     "column_or_1d",
     "fail",
+    "fail_parameter",
     "infer_classes",
     "is_conventional",
     "routing_enabled",
@@ -48,6 +50,7 @@ __all__ = [
 ]
 
 OVERSHOOT = 1e-6  # probabilities this far outside [0, 1] are single precision noise: clipped
+INSIDE = ("skcal.", "sklearn.")
 LISTED = 10  # labels that an error message shows at most
 
 
@@ -79,13 +82,21 @@ class Sample:
 
 
 def warn(message):
-    """Warn at the line of the user who called a measure."""
-    warnings.warn(message, CalibrationWarning, stacklevel=5)
+    """Warn at the line of the caller outside this package and the wrappers of scikit-learn."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(INSIDE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, CalibrationWarning, stacklevel=level)
 
 
 def fail(name, must, got) -> NoReturn:
     """The one sentence of every data error."""
     raise ValueError(f"{name} must {must}; got {got}.")
+
+
+def fail_parameter(function, name, must, got) -> NoReturn:
+    """The sentence of scikit-learn's parameter errors, for checks that its table cannot express."""
+    raise ValueError(f"The {name!r} parameter of {function} must {must}. Got {got} instead.")
 
 
 def check_sample(y_true, y_proba, sample_weight=None, pos_label=None, labels=None):
@@ -132,10 +143,12 @@ def check_probabilities(y_proba, n_columns=None, ravel=True):
         fail("y_proba", "hold numbers in [0, 1]", f"values of type {p.dtype}")
     if ravel and p.ndim == 2 and p.shape[1] == 1:
         p = p[:, 0]
-    if p.ndim > 2 or p.ndim == 0:
-        fail("y_proba", "have shape (n,), (n, 1) or (n, 2)", f"shape {p.shape}")
+    if p.ndim > 2:
+        fail("y_proba", "have one or two dimensions", f"shape {p.shape}")
     if p.ndim == 2 and n_columns not in (None, p.shape[1]):
-        fail("y_proba", "have two columns, one for each label", f"shape {p.shape}")
+        number = {1: "one", 2: "two"}.get(n_columns, n_columns)
+        columns = "one column" if n_columns == 1 else f"{number} columns, one for each class"
+        fail("y_proba", f"have {columns}", f"shape {p.shape}")
     _not_empty(p, "y_proba")
     precision = p.dtype.type if p.dtype.kind == "f" else np.float64
     p = p.astype(np.float64, copy=False)
@@ -187,8 +200,8 @@ def check_classes(labels, name="labels"):
 
 def infer_classes(y_true):
     """The classes that unlabelled tables and matrices speak of: sorted labels, as scikit-learn."""
-    y = _ravelled(_read(y_true, "y_true"), "y_true")
-    if y.dtype.kind in "biuf":
+    y = _check_labels(_read(y_true, "y_true"))
+    if y.dtype.kind in "biu":
         for pair in ([0, 1], [-1, 1]):
             if sum(np.count_nonzero(y == label) for label in pair) == y.size:
                 return np.array(pair)
@@ -197,7 +210,7 @@ def infer_classes(y_true):
 
 def check_codes(y_true, classes):
     """Index into ``classes`` of every label of y_true."""
-    y = _ravelled(_read(y_true, "y_true"), "y_true")
+    y = _check_labels(_read(y_true, "y_true"))
     _only_known(y, classes)
     order = np.argsort(classes)
     return order[np.searchsorted(classes, y, sorter=order)]
@@ -210,15 +223,24 @@ def is_conventional(labels):
 
 def shown(labels):
     """Labels as an error message shows them."""
-    items = np.asarray(labels).ravel()[:LISTED].tolist()
-    return "[" + ", ".join(map(repr, items)) + (", ...]" if np.size(labels) > LISTED else "]")
+    items = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    return "[" + ", ".join(map(repr, items[:LISTED])) + (", ...]" if len(items) > LISTED else "]")
 
 
 def _read(values, name):
     """An array of numbers, booleans or labels without missing entries; masks are not dropped."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         fail(name, "hold no missing values", "masked entries")
-    array = np.asarray(values)
+    if hasattr(values, "toarray"):
+        fail(name, "be a dense array", f"a sparse one ({type(values).__name__})")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # older NumPy warns where newer ones raise
+            array = np.asarray(values)
+    except (ValueError, Warning):
+        fail(name, "be an array", "nested sequences of different lengths")
+    if array.ndim == 0:
+        fail(name, "be an array", f"{type(values).__name__} of shape () ({values!r:.50})")
     if array.dtype.kind in "US" and not hasattr(values, "dtype"):
         array = np.asarray(values, dtype=object)  # NumPy turns the list ["a", nan] into "a", "nan"
     if array.dtype.kind == "O" and array.size:
@@ -264,26 +286,32 @@ def _positive_column(y, pos_label, labels):
         if not is_conventional(labels):
             fail("pos_label", f"name the positive one of the labels {shown(labels)}", "None")
         pos_label = labels.max()
-    column = np.flatnonzero(labels == pos_label)
+    column = np.flatnonzero(_equal(labels, pos_label))
     if column.size != 1:
         fail("pos_label", f"be one of the labels {shown(labels)}", repr(pos_label))
     return column[0]
 
 
+def _check_labels(y):
+    """One-dimensional labels; whole numbers as integers, other numbers are refused."""
+    y = _ravelled(y, "y_true")
+    if y.dtype.kind != "f":
+        return y
+    with np.errstate(invalid="ignore"):  # infinite labels cast to nonsense and are refused
+        whole = y.astype(np.int64)
+    if not np.array_equal(whole, y):
+        value = y[whole != y][0]
+        must = "hold class labels (y_true comes before y_proba)"
+        fail("y_true", must, f"continuous values such as {value:.6g}")
+    return whole
+
+
 def _outcomes(y, pos_label, labels):
     """0/1 outcomes, without a copy when y holds just these as integers."""
-    y = _ravelled(y, "y_true")
-    if y.dtype.kind == "f":
-        with np.errstate(invalid="ignore"):  # infinite labels cast to nonsense and are refused
-            whole = y.astype(np.int64)
-        if not np.array_equal(whole, y):
-            value = y[whole != y][0]
-            must = "hold class labels (y_true comes before y_proba)"
-            fail("y_true", must, f"continuous values such as {value:.6g}")
-        y = whole
+    y = _check_labels(y)
     if labels is not None:
         _only_known(y, labels)
-        if pos_label is not None and not np.any(labels == pos_label):
+        if pos_label is not None and not np.any(_equal(labels, pos_label)):
             fail("pos_label", f"be one of the labels {shown(labels)}", repr(pos_label))
     if pos_label is not None:
         return _compare(y, pos_label)
@@ -303,10 +331,10 @@ def _outcomes(y, pos_label, labels):
 
 def _compare(y, pos_label):
     """Outcomes y == pos_label; all other rows must carry one and the same label."""
-    text = isinstance(pos_label, str | bytes)
-    if not np.isscalar(pos_label) or text != (y.dtype.kind in "USO"):
+    kind = isinstance(pos_label, str | bytes)
+    if not np.isscalar(pos_label) or kind != _is_text(y) or pos_label != pos_label:
         fail("pos_label", f"be one of the labels {shown(np.unique(y))} of y_true", repr(pos_label))
-    positive = np.asarray(y == pos_label, dtype=bool)
+    positive = _equal(y, pos_label)
     other = int(np.argmin(positive))
     if not positive[other] and np.count_nonzero(y == y[other]) + positive.sum() != y.size:
         distinct = np.unique(y)
@@ -316,13 +344,25 @@ def _compare(y, pos_label):
     return positive.view(np.int8)
 
 
+def _is_text(labels):
+    return labels.dtype.kind in "USO"
+
+
+def _equal(labels, label):
+    """Where labels equal one; text never equals a number, whatever NumPy's version says to that."""
+    if isinstance(label, str | bytes) != _is_text(labels):
+        return np.zeros(labels.shape, dtype=bool)
+    return np.asarray(labels == label, dtype=bool)
+
+
 def _too_many(distinct):
     fail("y_true", "hold at most two labels", f"{distinct.size}: {shown(distinct)}")
 
 
 def _only_known(y, labels):
-    if sum(np.count_nonzero(y == label) for label in labels) != y.size:
-        unknown = np.setdiff1d(np.unique(y), labels)
+    if sum(np.count_nonzero(_equal(y, label)) for label in labels) != y.size:
+        same_kind = _is_text(y) == _is_text(labels)
+        unknown = np.setdiff1d(np.unique(y), labels) if same_kind else np.unique(y)
         fail("y_true", f"hold only the labels {shown(labels)}", f"also {shown(unknown)}")
 
 
@@ -341,7 +381,7 @@ def _not_empty(values, name):
 
 
 def _same_length(y, p, name):
-    if y.ndim and y.shape[0] != p.shape[0]:
+    if y.shape[0] != p.shape[0]:
         fail(name, f"have the length of y_true ({y.shape[0]})", f"length {p.shape[0]}")
 
 

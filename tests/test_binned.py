@@ -275,12 +275,12 @@ def test_debiased_square_is_unbiased():
     p = np.repeat(x, 6)
     for rate in (x, np.array([0.2, 0.35, 0.4, 0.8])):
         truth = np.mean((rate - x) ** 2)
-        draws = (rng.random((3000, p.size)) < np.repeat(rate, 6)).astype(int)
+        draws = (rng.random((1500, p.size)) < np.repeat(rate, 6)).astype(int)
         tables = [ece(y, p, n_bins=10, **DEBIASED, return_certificate=True) for y in draws]
         squares = np.array([table.signed_square for table in tables])
         error = squares.std() / np.sqrt(squares.size)
         assert abs(squares.mean() - truth) < 4 * error
-        plain = np.array([ece(y, p, n_bins=10, norm="l2") ** 2 for y in draws[:300]])
+        plain = np.array([ece(y, p, n_bins=10, norm="l2") ** 2 for y in draws[:200]])
         assert plain.mean() - truth > 20 * error  # what there was to remove
 
 
@@ -294,7 +294,7 @@ def test_debiased_error_needs_repetitions():
 
 def test_exact_error_warns_when_predictions_are_their_own():
     with pytest.warns(CalibrationWarning, match="more than half") as caught:
-        ece([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.3], n_bins=None)
+        ece([0, 1, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.4], n_bins=None)
         ece([0, 1, 1], [0.1, 0.2, 0.3], n_bins=None)
     # At the lines above, so that Python's once-per-line filter works for the user's own lines.
     assert [each.filename for each in caught] == [__file__] * 2

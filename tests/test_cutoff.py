@@ -95,10 +95,10 @@ def test_certificate_names_the_worst_interval(region, rows):
 
 
 def test_certificate_of_another_interval_does_not_verify():
-    y, p = [0, 0, 1, 1, 0], [0.25, 0.25, 0.75, 0.75, 0.875]
+    y, p = [0, 0, 1, 1, 0], [0.125, 0.125, 0.75, 0.75, 0.875]
     cutoff = cutoff_calibration_error(y, p, return_certificate=True)
     assert cutoff.interval == (0.875, 0.875)
     assert cutoff.residual == close(-0.175)
-    smaller = dataclasses.replace(cutoff, interval=(0.25, 0.25), residual=-0.1, value=0.1)
+    smaller = dataclasses.replace(cutoff, interval=(0.125, 0.125), residual=-0.05, value=0.05)
     assert cutoff.verify() is True
     assert smaller.verify() is False  # attained, yet not the largest

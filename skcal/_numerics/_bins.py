@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+FINE = 1 << 24  # on finer grids the edges are not rounded to single or half precision
 BLOCK = 1 << 15  # rows handled at once: their temporaries stay in the second-level cache
 
 
@@ -25,7 +26,9 @@ def grid_index(p: np.ndarray, m: int, precision: type = np.float64) -> np.ndarra
         return index
     doubt = 2 * m * float(np.finfo(precision).eps)
     if doubt > 0.5:  # edges as fine as p itself: neighbours may coincide
-        return np.searchsorted(_edges(np.arange(m + 1), m, precision), p, side="right") - 1
+        if m <= FINE:
+            return np.searchsorted(_edges(np.arange(m + 1), m, precision), p, side="right") - 1
+        return index if precision is np.float64 else grid_index(p, m)
     scaled -= index
     scaled -= 0.5
     np.abs(scaled, out=scaled)
@@ -82,7 +85,8 @@ def quantile_starts(mass: np.ndarray, m: int) -> np.ndarray:
     bins that get no atom vanish.
     """
     ends = np.cumsum(mass)
-    index = np.floor((2 * ends - mass) * m / (2 * ends[-1]))
+    middle = (2 * ends - mass) / (2 * ends[-1])
+    index = np.floor(middle * m + 1e-9)  # a middle on an edge must not hang on the last bit
     return np.concatenate(([0], np.flatnonzero(np.diff(index)) + 1))
 
 

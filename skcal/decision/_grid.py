@@ -8,6 +8,8 @@ from sklearn.model_selection import check_cv, cross_val_predict
 from skcal._numerics._soft_loss import rounded_bins, self_balancing, soft_loss
 from skcal._validation import fail, shown
 
+FINEST = 2**52  # beyond it numbers near 1 have no neighbours on the grid
+
 
 class Grid(NamedTuple):
     """m, the SCDL it was found from, and SCDL_m; by default no grid and no promise."""
@@ -23,12 +25,15 @@ class Grid(NamedTuple):
 
 
 def grid_of_alpha(alpha):
-    """The smallest power of two that is at least 1/alpha, and at least 2."""
+    """The smallest power of two that is at least 1/alpha; at least 2, at most `FINEST`.
+
+    A coarser grid is always safe, since SCDL_m does not decrease along powers of two.
+    """
     if alpha == 0:
         return Grid(loss=0.0)
     # 1/alpha lies in (2^-e, 2^(1-e)] for alpha = f 2^e with f in [1/2, 1)
     exponent = 1 - int(np.frexp(alpha)[1])
-    return Grid(n_bins=2 ** max(1, exponent), loss=float(alpha))
+    return Grid(n_bins=min(2 ** max(1, exponent), FINEST), loss=float(alpha))
 
 
 def grid_of_forecasts(sample, rounding, n_bins=None):
@@ -47,12 +52,15 @@ def grid_of_forecasts(sample, rounding, n_bins=None):
     return Grid(int(n_bins), balance.scdl, soft_loss(bins, n_bins)[0])
 
 
-def out_of_fold(estimator, X, y, cv, fit_params, split_params):
-    """Class probabilities of every row by a model that has not seen it."""
+def out_of_fold(estimator, X, y, cv, params, split_params):
+    """Class probabilities of every row by a model that has not seen it.
+
+    ``params`` bear the names under which they were handed in: cross_val_predict routes them anew.
+    """
     splits = list(check_cv(cv, y, classifier=True).split(X, y, **split_params))
     for fold, (train, _) in enumerate(splits):
         missing = np.setdiff1d(y, y[train])
         if missing.size:  # cross_val_predict would fill in zeros
             must = "train on every class in each fold (or give alpha=, which needs no folds)"
             fail("cv", must, f"no row of class {shown(missing)} in fold {fold}")
-    return cross_val_predict(estimator, X, y, cv=splits, params=fit_params, method="predict_proba")
+    return cross_val_predict(estimator, X, y, cv=splits, params=params, method="predict_proba")

@@ -86,10 +86,16 @@ def check_sample_utility(sample_utility, n, task):
 
 
 def row_decider(utility):
-    """Best response where every row has its own checked table; ties go to the first action."""
+    """Best response where every row has its own checked table.
+
+    Actions whose values differ by rounding errors only are tied, and the first listed wins, as with
+    the exact thresholds of one table.
+    """
+    slack = 4 * np.finfo(float).eps * np.abs(utility).max(axis=(1, 2))
 
     def decide(proba):
         matrix = proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
-        return np.argmax(np.einsum("nk,nka->na", matrix, utility), axis=1)
+        values = np.einsum("nk,nka->na", matrix, utility)
+        return np.argmax(values >= (values.max(axis=1) - slack)[:, None], axis=1)
 
     return decide

@@ -16,6 +16,7 @@ from skcal._validation import (
     check_sample,
     check_weights,
     fail,
+    fail_parameter,
     infer_classes,
     validate_params,
 )
@@ -27,6 +28,7 @@ RESPONSE = {
     "rounding": [StrOptions({"random", "floor"}), None],
     "n_bins": [Interval(Integral, 1, 2**52, closed="both"), None],
     "return_map": ["boolean"],
+    "swaps": [StrOptions({"action", "forecast"})],
 }
 
 
@@ -41,6 +43,7 @@ def swap_regret(
     labels=None,
     rounding=None,
     n_bins=None,
+    swaps="action",
     return_map=False,
 ):
     """What systematically swapping one action for another would have gained.
@@ -68,8 +71,11 @@ def swap_regret(
         and r* o b_m). Two classes only.
     n_bins : int, default=None
         Steps of the rounding grid; needed with ``rounding``.
+    swaps : {"action", "forecast"}, default="action"
+        "forecast" may replace the action separately for every distinct (rounded) forecast. That
+        is never less, and has the same supremum over tasks: the calibration decision loss.
     return_map : bool, default=False
-        Also return the best swap.
+        Also return the best swap of actions.
 
     Returns
     -------
@@ -109,9 +115,15 @@ def swap_regret(
     (0.1, 'refer')
     """
     rows = check_decisions(y_true, y_proba, utility, sample_weight, pos_label, labels)
+    if swaps == "forecast" and return_map:
+        fail_parameter("swap_regret", "return_map", "be False with swaps='forecast'", "True")
     response = rows.respond(rounding, n_bins)
     masses = response.masses(rows.codes, rows.w, rows.task.utility.shape)
-    regret, best = best_swaps(swap_values(masses, rows.task))
+    values = swap_values(masses, rows.task)
+    if swaps == "forecast":
+        best = rows.best_by_forecast(rounding, n_bins)
+        return max(float(best - np.trace(values)), 0.0)
+    regret, best = best_swaps(values)
     if not return_map:
         return regret
     return regret, named_swaps(rows.task, np.flatnonzero(masses.any(axis=0)), best)
@@ -157,7 +169,7 @@ def external_regret(
 @validate_params(
     {
         "scdl": [Interval(Real, 0, 1, closed="both")],
-        "n_bins": [Interval(Real, 1, None, closed="left")],
+        "n_bins": [Interval(Real, 1, None, closed="both")],
         "n_decisions": [Interval(Integral, 1, None, closed="left"), None],
         "confidence": [Interval(Real, 0, 1, closed="neither"), None],
     },
@@ -281,7 +293,7 @@ def realized_regret_bound(
         codes, ranges = sample.y, check_ranges(ranges)
         response = _bins_as_actions(sample, n_bins, rounding)
         n_actions = int(response.second.max()) + 1
-        bins = rounded_bins(sample.y, sample.p, None, n_bins, rounding)
+        bins = rounded_bins(sample.y, sample.p, None, n_bins, rounding, sample.precision)
         bound = worst_regret(bins, n_bins, ranges)
     else:
         rows = check_decisions(y_true, y_proba, utility, None, pos_label, labels)
@@ -328,6 +340,20 @@ class Decisions(NamedTuple):
             must = "be None for more than two classes (a grid is for one probability)"
             fail("rounding", must, repr(rounding))
         return respond(self.task._decide, self.proba, rounding, n_bins, self.precision)
+
+    def best_by_forecast(self, rounding, n_bins):
+        """Mean utility of the best action for every distinct forecast, rounded where asked."""
+        w = np.ones(self.codes.size) if self.w is None else self.w
+        if rounding is None:
+            values, codes = self.proba, self.codes
+        else:
+            lower, upper, share = grid_weights(self.proba, n_bins, rounding, self.precision)
+            values, codes = np.concatenate([lower, upper]), np.tile(self.codes, 2)
+            w = np.concatenate([w * (1 - share), w * share])
+        distinct, place = np.unique(values, axis=0, return_inverse=True)
+        k, groups = self.task.classes.size, len(distinct)
+        masses = np.bincount(codes * groups + place.ravel(), w, k * groups).reshape(k, groups)
+        return (masses.T @ self.task.utility).max(axis=1).sum() / masses.sum()
 
 
 def check_decisions(y_true, y_proba, utility, sample_weight, pos_label, labels):

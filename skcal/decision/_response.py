@@ -4,8 +4,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils import assert_all_finite, check_random_state, get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,10 +44,9 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Decide by a utility table; by default the forecast is first rounded at random to a grid.
 
     The response r* o tau_m rounds the predicted probability at random to a grid of step 1/m and
-    takes the action that would be best if the rounded probability were right. When the forecasts
-    have a small SCDL its swap regret is small in every decision task. ``rounding="floor"`` gives
-    the same guarantee without randomness, ``rounding=None`` is plain best response r*, without a
-    guarantee.
+    takes the action that would be best if the rounded probability were right. Forecasts with a
+    small SCDL then have a small swap regret in every task. ``rounding="floor"`` gives the same
+    guarantee without randomness, ``rounding=None`` is best response r*, without a guarantee.
 
     ``classes_`` are classes and `predict` returns actions: composing it with a tool that compares
     the two (``scoring="accuracy"``, VotingClassifier) is meaningful only when actions are classes.
@@ -92,8 +96,6 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         (SCDL_m + 1/m)(L0 + L1), where L_k is the range of row k of the utilities: a bound on the
         expected swap regret on the out-of-fold predictions of the training data. With ``alpha`` it
         is conditional on the SCDL being at most alpha. Infinite (no bound) with ``rounding=None``.
-    n_features_in_, feature_names_in_
-        Of the fitted estimator, where it has them.
 
     See Also
     --------
@@ -199,8 +201,10 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.alpha is not None and self.n_bins != "auto":
             fail("alpha", "be None when n_bins is an int", repr(self.alpha))
         y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-        fit_params, split_params = self._route(params)
+        fit_params, named_params, split_params = self._route(params)
         self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
         if not hasattr(self.estimator_, "predict_proba"):
             must = "have predict_proba (CalibratedClassifierCV gives it to a classifier without)"
@@ -215,10 +219,7 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         utility = np.eye(len(classes)) if self.utility is None else self.utility
         self.task_ = DecisionTask(utility, classes=classes, actions=self.actions)
         self.utility_, self.actions_ = self.task_.utility, self.task_.actions
-        self._find_grid(X, y, fit_params, split_params)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        self._find_grid(X, y, fit_params.get("sample_weight"), named_params, split_params)
         return self
 
     @property
@@ -226,6 +227,18 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Classes of the fitted estimator."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.classes_
+
+    @property
+    def n_features_in_(self):
+        """Number of features that the fitted estimator has seen, where it counts them."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.n_features_in_
+
+    @property
+    def feature_names_in_(self):
+        """Names of the features that the fitted estimator has seen, where it knows them."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.feature_names_in_
 
     def predict(self, X, *, sample_utility=None):
         """Decide.
@@ -255,6 +268,7 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Whatever the estimator accepts.
 
         Returns
         -------
@@ -268,8 +282,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
-        sample_utility : array-like of shape (n, n_classes, n_actions), default=None
+        X, sample_utility
+            As in `predict`.
 
         Returns
         -------
@@ -283,8 +297,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
-        sample_utility : array-like of shape (n, n_classes, n_actions), default=None
+        X, sample_utility
+            As in `predict`.
 
         Returns
         -------
@@ -301,10 +315,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
-        y : array-like of shape (n,)
-            Class labels.
-        sample_utility : array-like of shape (n, n_classes, n_actions), default=None
+        X, y, sample_utility
+            As in `fit` and `predict`.
 
         Returns
         -------
@@ -317,9 +329,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
-        y : array-like of shape (n,)
-            Class labels.
+        X, y
+            As in `fit`.
         sample_weight : array-like of shape (n,), default=None
         sample_utility : array-like of shape (n, n_classes, n_actions), default=None
 
@@ -334,9 +345,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
-        y : array-like of shape (n,)
-            Class labels.
+        X, y
+            As in `fit`.
         return_map : bool, default=False
             Also return the best swap.
         sample_weight : array-like of shape (n,), default=None
@@ -385,9 +395,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
-        y : array-like of shape (n,)
-            Class labels.
+        X, y
+            As in `fit`.
         sample_weight : array-like of shape (n,), default=None
 
         Returns
@@ -428,20 +437,22 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         text = super().__repr__(N_CHAR_MAX)
         if not hasattr(self, "regret_bound_") or self.n_bins_ == np.inf:
             return text
-        source = "if SCDL <= alpha" if self.alpha is not None else (
-            f"SCDL {self.scdl_:.3g} on out-of-fold training predictions"
-        )  # fmt: skip
+        source = "if SCDL <= alpha"
+        if self.alpha is None:
+            source = f"SCDL {self.scdl_:.3g} on out-of-fold training predictions"
         return f"{text}\n# m = {self.n_bins_}, swap regret <= {self.regret_bound_:.3g}: {source}"
 
     def _route(self, params):
-        """Parameters for the fit of the estimator and for the split of the cross-validation."""
+        """Parameters of the estimator's fit, the same as the caller named them, the splitter's."""
         if routing_enabled():
             routed = process_routing(self, "fit", **params)
-            return routed.estimator.fit, routed.splitter.split
-        fit_params = {name: value for name, value in params.items() if name != "groups"}
-        return fit_params, {"groups": params["groups"]} if "groups" in params else {}
+            consumed = get_routing_for_object(self.estimator).consumes("fit", params.keys())
+            named = {name: params[name] for name in consumed}
+            return routed.estimator.fit, named, routed.splitter.split
+        named = {name: value for name, value in params.items() if name != "groups"}
+        return named, named, {"groups": params["groups"]} if "groups" in params else {}
 
-    def _find_grid(self, X, y, fit_params, split_params):
+    def _find_grid(self, X, y, sample_weight, params, split_params):
         """The grid on which the forecasts may be trusted, and the bound."""
         if self.rounding is None:
             grid = Grid()
@@ -451,9 +462,9 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if isinstance(self.estimator, FrozenEstimator):
                 proba = self.estimator_.predict_proba(X)
             else:
-                proba = out_of_fold(self.estimator, X, y, self.cv, fit_params, split_params)
+                proba = out_of_fold(self.estimator, X, y, self.cv, params, split_params)
             proba, precision = check_probabilities(proba, n_columns=2)
-            w = check_weights(fit_params.get("sample_weight"), len(y))
+            w = check_weights(sample_weight, len(y))
             codes, p = check_codes(y, self.classes_), np.ascontiguousarray(proba[:, 1])
             sample = weighted_sample(codes, p, w, precision)
             n_bins = None if self.n_bins == "auto" else self.n_bins

@@ -6,6 +6,7 @@ from sklearn.utils import check_random_state
 from skcal._numerics._bins import grid_index
 from skcal._validation import Integral, Interval, StrOptions, check_probabilities, validate_params
 
+ALMOST_ONE = np.nextafter(1.0, 0.0)  # the share of a prediction just below a grid point
 ROUNDING = {
     "n_bins": [Interval(Integral, 1, 2**52, closed="both")],
     "rounding": [StrOptions({"random", "floor"})],
@@ -85,6 +86,5 @@ def grid_weights(p, m, rounding, precision=np.float64):
     if rounding == "floor":
         index = grid_index(p, m, precision)
         return index / m, np.minimum(index + 1, m) / m, np.zeros(p.size)
-    scaled = p * m
-    index = np.floor(scaled)
-    return index / m, np.minimum(index + 1, m) / m, scaled - index
+    index = grid_index(p, m)  # not the floor of p * m, which may round up past p
+    return index / m, np.minimum(index + 1, m) / m, np.clip(p * m - index, 0.0, ALMOST_ONE)

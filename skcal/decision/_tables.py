@@ -63,7 +63,7 @@ def _labelled(utility):
 
 def _positions(names, wanted, which, others):
     """Place of every wanted name, when the two sets agree."""
-    wanted = np.asarray(wanted, dtype=object).tolist()
+    wanted = [_plain(name) for name in wanted]
     if len(set(names)) != len(names):
         fail("utility", f"name each of the {which} once", shown(names))
     if set(names) != set(wanted):
@@ -82,8 +82,13 @@ def _action_names(actions, classes, n_actions):
     if names == classes.tolist():
         return classes
     array = np.empty(n_actions, dtype=object)
-    array[:] = [name.item() if isinstance(name, np.generic) else name for name in names]
+    for k, name in enumerate(names):
+        array[k] = _plain(name)
     return array
+
+
+def _plain(name):
+    return name.item() if isinstance(name, np.generic) else name
 
 
 def _brief(value):

@@ -68,39 +68,52 @@ class DecisionTask:
 
     def __init__(self, utility, classes=None, actions=None):
         if isinstance(utility, DecisionTask):
-            utility, classes, actions = _relabelled(utility, classes, actions)
+            if classes is None and actions is None:
+                self.__setstate__(utility.__dict__)
+                return
+            utility = utility.to_dict()
         table, classes, actions = read_table(utility, classes, actions)
-        self._freeze(table, classes, actions)
-        if classes.size == 2:
-            self.__dict__["_envelope"] = _upper_envelope(table)
+        envelope = _upper_envelope(table) if classes.size == 2 else None
+        self._freeze(table, classes, actions, envelope)
         _warn_dominated(self)
 
     @classmethod
     def _from_kinks(cls, utility, actions, kinks, chosen):
         """A 0/1 task whose break points are known before the rounding of its table."""
         task = object.__new__(cls)
-        task._freeze(utility, np.array([0, 1]), np.array(actions))
-        ties = np.minimum(chosen[:-1], chosen[1:])
-        task.__dict__["_envelope"] = Envelope(kinks, chosen, ties)
+        envelope = Envelope(kinks, chosen, np.minimum(chosen[:-1], chosen[1:]))
+        task._freeze(utility, np.array([0, 1]), np.array(actions), envelope)
         return task
 
-    def _freeze(self, utility, classes, actions):
-        parts = {"utility": utility, "classes": classes, "actions": actions}
-        for array in parts.values():
+    def _freeze(self, utility, classes, actions, envelope):
+        """Set all there is to set, in copies that nobody can write to."""
+        utility, classes, actions = (np.array(part) for part in (utility, classes, actions))
+        envelope = None if envelope is None else Envelope(*map(np.array, envelope))
+        for array in (utility, classes, actions, *(envelope or ())):
             array.flags.writeable = False
-        self.__dict__.update(parts)
+        self.__dict__.update(utility=utility, classes=classes, actions=actions, _envelope=envelope)
+
+    def __setstate__(self, state):
+        self._freeze(state["utility"], state["classes"], state["actions"], state["_envelope"])
 
     def __setattr__(self, name, value):
         raise AttributeError(f"DecisionTask is immutable: make a new one to change {name!r}")
 
+    def __delattr__(self, name):
+        raise AttributeError(f"DecisionTask is immutable: {name!r} cannot be deleted")
+
     @property
     def thresholds_(self):
         """Where the best action changes as the probability of ``classes[1]`` grows."""
+        if self._envelope is None:
+            raise AttributeError("thresholds_ exists for two classes only")
         return self._envelope.thresholds
 
     @property
     def chosen_(self):
         """The best action before, between and after the thresholds."""
+        if self._envelope is None:
+            raise AttributeError("chosen_ exists for two classes only")
         return self.actions[self._envelope.chosen].tolist()
 
     @property
@@ -170,7 +183,7 @@ class DecisionTask:
         if self.classes.size != 2:
             must = f"have one column for each of the classes {shown(self.classes)}"
             fail("y_proba", must, "one column")
-        if pos_label is None:
+        if pos_label is None:  # the classes of a table are never told apart by their order alone
             if is_conventional(self.classes):
                 return int(np.argmax(self.classes))
             fail("pos_label", f"name one of the classes {shown(self.classes)}", "None")
@@ -220,26 +233,22 @@ def _upper_envelope(table):
     chosen = [max(actions, key=lambda a: (at_zero[a], -a))]
     thresholds, ties = [], []
     while True:
-        now = chosen[-1]
-        crossing = {}
+        now, crossing = chosen[-1], {}
         for a in actions:
             rise = (at_one[a] - at_zero[a]) - (at_one[now] - at_zero[now])
             if rise > 0 and at_one[a] >= at_one[now]:
                 crossing[a] = (at_zero[now] - at_zero[a]) / rise
         if not crossing:
-            return Envelope(np.array(thresholds), np.array(chosen), np.array(ties, dtype=int))
+            break
         p = min(crossing.values())
         height = [(1 - p) * at_zero[a] + p * at_one[a] for a in actions]
-        ties.append(height.index(height[now]))
+        first = height.index(height[now])
+        if p == 1 and first == now:  # others catch up at certainty: the answer stays
+            break
+        ties.append(first)
         thresholds.append(float(p))
         chosen.append(max((a for a in crossing if crossing[a] == p), key=lambda a: at_one[a]))
-
-
-def _relabelled(task, classes, actions):
-    """Parts of a task, to be checked anew against other classes or actions."""
-    if classes is None and actions is None:
-        return task.utility, task.classes, task.actions
-    return task.to_dict(), classes, actions
+    return Envelope(np.array(thresholds), np.array(chosen), np.array(ties, dtype=int))
 
 
 def _warn_dominated(task):

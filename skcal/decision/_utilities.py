@@ -1,8 +1,8 @@
 """Helpers that make labelled utility tables: from costs, from a threshold, with one more action."""
 
+import math
 from fractions import Fraction
-
-import numpy as np
+from itertools import product
 
 from skcal._validation import fail, shown
 from skcal.decision._task import DecisionTask
@@ -31,9 +31,9 @@ def utility_from_costs(*, fp, fn, tp=0.0, tn=0.0, pos_label=1, neg_label=0):
     >>> utility_from_costs(fp=1, fn=5)
     {0: {0: 0.0, 1: -1.0}, 1: {0: -5.0, 1: 0.0}}
     """
-    cost = {neg_label: {neg_label: tn, pos_label: fp}, pos_label: {neg_label: fn, pos_label: tp}}
-    if len(cost) == 1:
+    if pos_label == neg_label:
         fail("neg_label", "differ from pos_label", repr(neg_label))
+    cost = {neg_label: {neg_label: tn, pos_label: fp}, pos_label: {neg_label: fn, pos_label: tp}}
     return {k: {a: 0.0 - float(value) for a, value in row.items()} for k, row in cost.items()}
 
 
@@ -71,6 +71,8 @@ def utility_from_threshold(threshold, *, pos_label=1, neg_label=0):
     """
     if not 0 < threshold < 1:
         fail("threshold", "lie in (0, 1)", repr(threshold))
+    if pos_label == neg_label:
+        fail("neg_label", "differ from pos_label", repr(neg_label))
     gain, loss = _exact_odds(float(threshold))
     return {neg_label: {"act": -loss, "wait": 0.0}, pos_label: {"act": gain, "wait": 0.0}}
 
@@ -108,10 +110,20 @@ def add_action(utility, name, value):
 
 
 def _exact_odds(t):
-    """(gain, loss) near (1, t / (1 - t)) with loss / (gain + loss) equal to t in floats."""
+    """(gain, loss) near (1, t / (1 - t)) whose threshold is t in floats, and 1 - t mirrored."""
     odds = t / (1 - t)
-    for gain in (1.0, np.nextafter(1.0, 0.0), np.nextafter(1.0, 2.0)):
-        for loss in (odds, np.nextafter(odds, 0.0), np.nextafter(odds, np.inf)):
-            if float(Fraction(loss) / (Fraction(gain) + Fraction(loss))) == t:
-                return float(gain), float(loss)
+    for loss, gain in product(_neighbours(odds), _neighbours(1.0)):
+        exact = Fraction(loss) / (Fraction(gain) + Fraction(loss))
+        if float(exact) == t and float(1 - exact) == 1 - t:
+            return gain, loss
     return 1.0, odds
+
+
+def _neighbours(x):
+    """x and the three floats on either side, nearest first."""
+    below = above = x
+    yield x
+    for _ in range(3):
+        below, above = math.nextafter(below, 0.0), math.nextafter(above, math.inf)
+        yield below
+        yield above

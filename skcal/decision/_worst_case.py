@@ -19,7 +19,8 @@ def worst_case_task(y_true, y_proba, *, sample_weight=None, pos_label=None, labe
     Returns
     -------
     DecisionTask or None
-        Two or three actions, utilities in [0, 1]. Its swap regret on the sample is the calibration
+        Two or three actions, utilities in [0, 1]. What answering every distinct forecast by the
+        best action there would gain, ``swap_regret(..., swaps="forecast")``, is the calibration
         decision loss. None when the sample is calibrated, so that no task is hurt.
 
     Examples
@@ -29,7 +30,7 @@ def worst_case_task(y_true, y_proba, *, sample_weight=None, pos_label=None, labe
     >>> task = worst_case_task(y_true, y_proba)
     >>> task.thresholds_
     array([0.25, 0.75])
-    >>> swap_regret(y_true, y_proba, task)
+    >>> swap_regret(y_true, y_proba, task, swaps="forecast")
     0.25
     """
     sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)

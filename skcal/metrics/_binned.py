@@ -19,6 +19,7 @@ from skcal._validation import (
     StrOptions,
     check_sample,
     fail,
+    fail_parameter,
     validate_params,
     warn,
 )
@@ -162,7 +163,8 @@ def expected_calibration_error(
     """
     sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
     if debias and norm != "l2":
-        fail("norm", "be 'l2' with debias=True", repr(norm))
+        must = "be 'l2' with debias=True"
+        fail_parameter("expected_calibration_error", "norm", must, repr(norm))
     certificate = binned_error(sample, n_bins, strategy, norm, debias)
     return certificate if return_certificate else certificate.value
 

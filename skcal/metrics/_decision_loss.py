@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skcal._numerics._envelopes import edge_height, supporting_line
+from skcal._numerics._envelopes import edge_height, regret_curve, supporting_line
 from skcal._numerics._soft_loss import Bins, rounded_bins, self_balancing, soft_loss
 from skcal._results import Certificate
 from skcal._validation import (
@@ -12,7 +12,7 @@ from skcal._validation import (
     Interval,
     StrOptions,
     check_sample,
-    fail,
+    fail_parameter,
     validate_params,
 )
 from skcal.decision._task import DecisionTask
@@ -27,13 +27,16 @@ class DecisionLossCertificate(Certificate):
     ----------
     value : float
     task : DecisionTask or None
-        The decision problem, with utilities in [0, 1], whose best response to these forecasts has
-        swap regret ``value``; None when the value is 0.
-    x : ndarray of shape (k,)
-        Where the regret curve is evaluated: the distinct predictions in the range of thresholds,
-        and the ends of the range.
-    curve : ndarray of shape (k,)
-        Regret, at stake one, of the decision "act iff p >= v", for every v in ``x``.
+        The decision problem, with utilities in [0, 1], that these forecasts hurt the most; None
+        when the value is 0. The mean gain of answering every distinct forecast by what is best at
+        its rate of outcomes, instead of by best response to it, is ``value``. That is what
+        ``swap_regret(..., swaps="forecast")`` computes. A swap of whole actions gains the same in
+        the limit, once vanishing stakes give every forecast an action of its own.
+    x, weight, rate : ndarray of shape (k,)
+        Distinct predictions, increasing, their share of the sample and their rate of outcomes.
+    points, curve : ndarray of shape (j,)
+        The regret curve: the regret, at stake one, of the decision "act iff p >= v", for every v in
+        ``points``: the predictions in the range of thresholds, and the ends of the range.
     line : tuple of float
         Heights at 0 and 1 of a line that lies above the curve everywhere; their sum is the value,
         which proves that no task does worse.
@@ -43,24 +46,41 @@ class DecisionLossCertificate(Certificate):
 
     task: DecisionTask | None
     x: np.ndarray
+    weight: np.ndarray
+    rate: np.ndarray
+    points: np.ndarray
     curve: np.ndarray
     line: tuple[float, float]
     thresholds: tuple[float, float]
 
     def verify(self):
-        """Check that the task attains the value on the curve, and that the line forbids more."""
-        attained = 0.0
-        if self.task is not None:
-            kinks = self.task.thresholds_
-            stakes = np.diff(_slopes(self.task))
-            attained = stakes @ self.curve[np.searchsorted(self.x, kinks)]
-            utility = self.task.utility
-            if utility.min() < -1e-12 or utility.max() > 1 + 1e-12:
-                return False
+        """Check that the task attains the value, and that the line forbids more."""
+        attained = self._regret_of_task() if self.task is not None else 0.0
         low, high = self.line
-        above = low * (1 - self.x) + high * self.x - self.curve
-        tight = abs(low + high - self.value) <= 1e-12 and abs(attained - self.value) <= 1e-12
-        return bool(tight and above.min(initial=0.0) >= -1e-12 and min(low, high) >= -1e-12)
+        above = low * (1 - self.points) + high * self.points - self.curve
+        errors = [attained - self.value, low + high - self.value, *(self._curve() - self.curve)]
+        proved = above.min(initial=0.0) >= -1e-12 and min(low, high) >= -1e-12
+        return bool(proved and np.all(np.abs(errors) <= 1e-12))
+
+    def _regret_of_task(self):
+        """By definition: best at the rate less the response to the forecast; NaN if not allowed."""
+        (at_zero, at_one), (low, high) = self.task.utility, self.thresholds
+        cuts = self.task.thresholds_
+        if np.any((self.task.utility < -1e-12) | (self.task.utility > 1 + 1e-12)):
+            return np.nan
+        if np.any((cuts < low) | (cuts > high)):
+            return np.nan
+        worth = np.outer(1 - self.rate, at_zero) + np.outer(self.rate, at_one)
+        played = worth[np.arange(self.x.size), self.task._decide(self.x)]
+        return self.weight @ (worth.max(axis=1) - played)
+
+    def _curve(self):
+        """The regret curve at the points, from the forecasts."""
+        v = np.union1d(self.x, self.points)
+        mass, ones = np.zeros((2, v.size))
+        place = np.searchsorted(v, self.x)
+        mass[place], ones[place] = self.weight, self.weight * self.rate
+        return regret_curve(v, mass, ones)[np.searchsorted(v, self.points)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -210,14 +230,17 @@ def calibration_decision_loss(
 
 
 def decision_loss(edge):
-    return max(2 * edge_height(edge), 0.0)
+    return min(max(2 * edge_height(edge), 0.0), 1.0)
 
 
-def _certify(sample, x, curve, edge, thresholds):
-    value = decision_loss(edge)
-    line = tuple(float(end) for end in supporting_line(x, curve, edge))
+def _certify(sample, points, curve, edge, thresholds):
+    x, mass, ones, _ = sample.atoms.written_out()
+    line = tuple(float(end) for end in supporting_line(points, curve, edge))
+    forecasts = (x, mass / sample.total, ones / mass)
     task = task_of_edge(sample, edge)
-    return DecisionLossCertificate(value, task, x, curve, line, thresholds)
+    return DecisionLossCertificate(
+        decision_loss(edge), task, *forecasts, points, curve, line, thresholds
+    )
 
 
 @validate_params(
@@ -344,13 +367,8 @@ def _check_thresholds(thresholds):
     try:
         low, high = (float(v) for v in thresholds)
     except (TypeError, ValueError):
-        fail("thresholds", "be two numbers (low, high)", repr(thresholds))
+        low, high = np.nan, np.nan
     if not 0 <= low <= high <= 1:
-        fail("thresholds", "satisfy 0 <= low <= high <= 1", repr(thresholds))
+        must = "be two numbers with 0 <= low <= high <= 1"
+        fail_parameter("calibration_decision_loss", "thresholds", must, repr(thresholds))
     return low, high
-
-
-def _slopes(task):
-    """Slope in p of the expected utility of the chosen actions, in the order of p."""
-    at_zero, at_one = task.utility[:, task._envelope.chosen]
-    return at_one - at_zero
