@@ -19,6 +19,8 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
     validate_params,
 )
+from sklearn.utils.metaestimators import _safe_split as rows_of
+from sklearn.utils.validation import _check_method_params as fit_params_of
 from sklearn.utils.validation import column_or_1d
 
 from skcal._numerics._atoms import merge_ties
@@ -39,9 +41,11 @@ __all__ = [
     "column_or_1d",
     "fail",
     "fail_parameter",
+    "fit_params_of",
     "infer_classes",
     "is_conventional",
     "routing_enabled",
+    "rows_of",
     "shown",
     "validate_parameter_constraints",
     "validate_params",

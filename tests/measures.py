@@ -15,7 +15,7 @@ from tests import oracles
 # The fields of a certificate that prove its value: `verify` must notice a change in any of them.
 BINNED = ("mean_proba", "mean_outcome")
 CUTOFF = ("sums", "interval", "residual")
-LOSS = ("curve", "line", "task")
+LOSS = ("x", "weight", "rate", "points", "curve", "line", "task")
 SOFT = ("loss", "threshold", "weight", "mean_outcome", "points")
 BALANCED = (*SOFT, "n_bins")
 

@@ -188,6 +188,15 @@ def rounded_atoms(y, p, w=None, m=2, rounding="random"):
     return [(i / m, ones[i] / mass[i], mass[i] / total) for i in sorted(mass) if mass[i] > 0]
 
 
+def rounded_sample(y, p, w, m, rounding="random"):
+    """The distribution of the rounded predictions, as weighted rows with outcomes 0 and 1."""
+    triples = rounded_atoms(y, p, w, m, rounding)
+    outcomes = [outcome for _ in triples for outcome in (0, 1)]
+    points = [x for x, _, _ in triples for _ in (0, 1)]
+    shares = [share for _, q, mass in triples for share in (mass * (1 - q), mass * q)]
+    return {"y_true": outcomes, "y_proba": points, "sample_weight": shares}
+
+
 def soft_loss_m(y, p, w=None, m=2, rounding="random", grid=50):
     """SCDL_m: the supremum over v on a dense grid, with all i/m that hold rows and all q_i.
 

@@ -1,6 +1,5 @@
 """CDL and SCDL against their definitions, their witnesses, and the laws that tie them together."""
 
-import dataclasses
 import time
 import tracemalloc
 from itertools import pairwise
@@ -24,15 +23,6 @@ LARGE = pytest.param(600, marks=pytest.mark.verify)
 
 def close(value, tolerance=1e-12):
     return pytest.approx(value, rel=0, abs=tolerance)
-
-
-def rounded_sample(rows, m, rounding="random"):
-    """The distribution of the rounded predictions, as weighted rows with outcomes 0 and 1."""
-    triples = oracles.rounded_atoms(rows.y, rows.p, rows.w, m, rounding)
-    y = [outcome for _ in triples for outcome in (0, 1)]
-    p = [x for x, _, _ in triples for _ in (0, 1)]
-    w = [share for _, q, mass in triples for share in (mass * (1 - q), mass * q)]
-    return {"y_true": y, "y_proba": p, "sample_weight": w}
 
 
 def columns(task, p):
@@ -82,7 +72,7 @@ def test_cdl_of_ranges(rows):
     assert inner <= whole + 1e-12
 
 
-@pytest.mark.parametrize("rows_per_prediction", [1, 2, 3])
+@pytest.mark.parametrize("rows_per_prediction", [1, 2, 8])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_cdl_of_a_large_sample(rows_per_prediction, weighted):
     # Thousands of distinct predictions: the kernel sorts rates and thins its hull only there.
@@ -131,17 +121,20 @@ def test_the_worst_task_suffers_the_whole_loss(rows):
     assert task.utility.min() >= 0
     assert task.utility.max() <= 1 + 1e-15
     # The regret of the definition: every prediction may be answered by another action.
-    actions = columns(task, rows.p)
-    regret = oracles.regret_by_prediction(rows.y, rows.p, actions, task.utility, rows.w)
+    regret = swap_regret(rows.y, rows.p, task, sample_weight=rows.w, swaps="forecast")
     assert regret == close(loss.value)
+    actions = columns(task, rows.p)
+    expected = oracles.regret_by_prediction(rows.y, rows.p, actions, task.utility, rows.w)
+    assert expected == close(loss.value)
+    assert swap_regret(rows.y, rows.p, task, sample_weight=rows.w) <= loss.value + 1e-12
 
 
-@pytest.mark.parametrize(
-    ("y", "p"), [([1], [0.5]), ([0, 0, 1, 0], [0.25, 0.25, 0.75, 0.75]), ([1, 0], [0.9, 0.7])]
-)
-def test_swap_regret_of_the_worst_task_is_the_loss(y, p):
-    # In the last sample both predictions get one action: a swap of actions cannot part them.
-    assert swap_regret(y, p, worst_case_task(y, p)) == close(cdl(y, p))
+def test_swaps_of_actions_cannot_part_the_forecasts_of_one_action():
+    y, p = [1, 0], [0.9, 0.7]
+    task = worst_case_task(y, p)
+    assert task.thresholds_.tolist() == [0.7]
+    assert swap_regret(y, p, task, swaps="forecast") == close(0.5)
+    assert swap_regret(y, p, task) == close(2 / 7)
 
 
 def test_cdl_is_the_supremum_of_swap_regrets():
@@ -194,15 +187,6 @@ def test_the_worst_task_needs_all_orders_of_three_actions():
     assert seen >= {(up, down) for up in (True, False) for down in (True, False)}
 
 
-def test_a_task_that_breaks_its_ties_well_is_no_witness():
-    # With the actions in the other order the regret is 0, so this task proves nothing.
-    y, p = [1, 1, 1, 1], [0.5] * 4
-    loss = cdl(y, p, return_certificate=True)
-    harmless = DecisionTask(loss.task.utility[:, ::-1].copy())
-    assert swap_regret(y, p, harmless) == 0
-    assert dataclasses.replace(loss, task=harmless).verify() is False
-
-
 @given(rows=samples(), seed=st.integers(0, 10**6), n_actions=st.integers(2, 4))
 def test_no_task_suffers_more_than_the_cdl(rows, seed, n_actions):
     bound = cdl(rows.y, rows.p, sample_weight=rows.w) + 1e-12
@@ -225,7 +209,7 @@ def test_the_dual_line_lies_above_the_curve():
     for v in np.linspace(0, 1, 401):
         assert oracles.regret_at(v, triples) <= low + (high - low) * v + 1e-12
     assert low + high == close(loss.value)
-    for v, height in zip(loss.x, loss.curve, strict=True):
+    for v, height in zip(loss.points, loss.curve, strict=True):
         assert height == close(oracles.regret_at(v, triples))
 
 
@@ -265,6 +249,19 @@ def test_scdl_of_large_samples_chooses_the_first_balanced_level(n, rounding):
         assert loss.value == close(min(max(losses[m], 1 / m) for m in levels))
         assert loss.loss == close(losses[first])
         assert loss.next_loss == close(losses[2 * first])
+
+
+@ROUNDINGS
+@pytest.mark.parametrize("scale", [1, 0.1, 0.7, 1 / 3])
+def test_the_level_does_not_hang_on_the_last_bit(rounding, scale):
+    # A share a of rows at 1/2 with outcome 1 gives SCDL_m = a (1/2 - 1/m): at a = 2/7 the
+    # condition SCDL_16 >= 1/8 is an equality.
+    for share, m in ((2 / 7, 8), (2 / 7 + 1e-6, 8), (2 / 7 - 1e-6, 16)):
+        weights = np.array([share, 1 - share]) * 7 * scale
+        options = {"rounding": rounding, "return_certificate": True}
+        loss = scdl([1, 0], [0.5, 0.0], sample_weight=weights, **options)
+        assert loss.n_bins == m
+        assert loss.value == close(max(share * (0.5 - 1 / m), 1 / m))
 
 
 def test_certificate_of_scdl_m():
@@ -313,7 +310,7 @@ def test_cdl_of_the_rounded_sample(rounding, rows, m):
     loss = scdl(
         rows.y, rows.p, sample_weight=rows.w, n_bins=m, rounding=rounding, return_certificate=True
     )
-    rounded = cdl(**rounded_sample(rows, m, rounding))
+    rounded = cdl(**oracles.rounded_sample(*rows, m, rounding))
     assert rounded <= 2 * loss.value + 2 / m + 1e-12
     assert loss.regret_bound == close(2 * loss.value + 2 / m)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcal import DecisionTask, metrics
+from skcal import DecisionTask, metrics, swap_regret
 from tests.measures import MEASURES, ROWS, each_measure, each_row
 from tests.strategies import DYADIC, INTEGERS, NO_WEIGHTS, WEIGHTS, samples
 
@@ -370,11 +370,43 @@ def test_certificate_notices_a_foreign_task(task):
     assert dataclasses.replace(loss, task=task).verify() is False
 
 
+def test_certificate_notices_a_task_that_breaks_its_ties_well():
+    # With the actions in the other order the regret is 0, so this task proves nothing.
+    y, p = [1, 1, 1, 1], [0.5] * 4
+    loss = metrics.cdl(y, p, return_certificate=True)
+    harmless = DecisionTask(loss.task.utility[:, ::-1].copy())
+    assert swap_regret(y, p, harmless) == 0
+    assert dataclasses.replace(loss, task=harmless).verify() is False
+
+
+def test_certificate_notices_a_task_that_is_not_the_worst():
+    loss = metrics.cdl(Y, P, return_certificate=True)
+    v = P[np.argmax(Y < P)]
+    other = metrics.cdl(Y, P, thresholds=(v, v), return_certificate=True)
+    forged = {name: getattr(other, name) for name in ("value", "task", "line")}
+    assert other.verify() is True
+    assert 0 < other.value < loss.value
+    assert dataclasses.replace(loss, **forged).verify() is False
+
+
+def test_certificate_notices_a_line_below_the_ends():
+    # The curve is known at 3/4 only; it is 0 at 0, where this line is negative.
+    loss = metrics.cdl([0], [0.75], thresholds=(0.75, 0.75), return_certificate=True)
+    assert loss.value == 1
+    task = DecisionTask([[0.75, 0.0], [0.0, 0.25]], actions=loss.task.actions[::-1])
+    forged = dataclasses.replace(loss, value=0.75, line=(-0.375, 1.125), task=task)
+    assert forged.verify() is False
+
+
 @pytest.mark.parametrize("rounding", ["random", "floor"])
 def test_certificate_notices_a_lost_balance(rounding):
-    loss = metrics.scdl(Y, P, rounding=rounding, return_certificate=True)
+    options = {"rounding": rounding, "return_certificate": True}
+    loss = metrics.scdl(Y, P, **options)
     assert loss.verify() is True
     assert dataclasses.replace(loss, next_loss=0.99 / loss.n_bins).verify() is False
+    finer = metrics.scdl(Y, P, n_bins=2 * loss.n_bins, **options)
+    value = max(finer.loss, 1 / finer.n_bins)
+    assert dataclasses.replace(finer, value=value, balanced=True).verify() is False
 
 
 @each_row

@@ -3,10 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
 
 from skcal._numerics._soft_loss import rounded_bins, self_balancing, soft_loss
-from skcal._validation import fail, shown
+from skcal._validation import fail, fit_params_of, rows_of, shown
 
 FINEST = 2**52  # beyond it numbers near 1 have no neighbours on the grid
 
@@ -52,15 +54,25 @@ def grid_of_forecasts(sample, rounding, n_bins=None):
     return Grid(int(n_bins), balance.scdl, soft_loss(bins, n_bins)[0])
 
 
-def out_of_fold(estimator, X, y, cv, params, split_params):
+def out_of_fold(estimator, X, y, cv, fit_params, split_params):
     """Class probabilities of every row by a model that has not seen it.
 
-    ``params`` bear the names under which they were handed in: cross_val_predict routes them anew.
+    Unlike cross_val_predict it fits on the labels as they are (class_weight may name them), and
+    refuses folds without a class, where that would fill in zeros.
     """
+    X, y = indexable(X, y)
     splits = list(check_cv(cv, y, classifier=True).split(X, y, **split_params))
-    for fold, (train, _) in enumerate(splits):
+    tested = np.concatenate([test for _, test in splits]) if splits else np.empty(0, dtype=int)
+    if not np.array_equal(np.sort(tested), np.arange(y.size)):
+        must = "be a partition: every row tested exactly once"
+        fail("cv", must, f"{tested.size} tests of {y.size} rows")
+    proba = np.empty((y.size, 2))
+    for fold, (train, test) in enumerate(splits):
         missing = np.setdiff1d(y, y[train])
-        if missing.size:  # cross_val_predict would fill in zeros
+        if missing.size:
             must = "train on every class in each fold (or give alpha=, which needs no folds)"
             fail("cv", must, f"no row of class {shown(missing)} in fold {fold}")
-    return cross_val_predict(estimator, X, y, cv=splits, params=params, method="predict_proba")
+        params = fit_params_of(X, params=fit_params, indices=train)
+        model = clone(estimator).fit(*rows_of(estimator, X, y, train), **params)
+        proba[test] = model.predict_proba(rows_of(estimator, X, y, test, train)[0])
+    return proba

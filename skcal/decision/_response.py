@@ -5,12 +5,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite, check_random_state, get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    get_routing_for_object,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -142,10 +137,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     For rows decided one at a time with random rounding, keep one generator:
 
-    >>> import numpy as np
-    >>> response = DecisionResponse(
-    ...     LogisticRegression(), n_bins=4, random_state=np.random.RandomState(0)
-    ... )
+    >>> from numpy.random import RandomState
+    >>> response = DecisionResponse(LogisticRegression(), random_state=RandomState(0))
     """
 
     _parameter_constraints = {
@@ -204,22 +197,20 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-        fit_params, named_params, split_params = self._route(params)
+        if self.rounding is not None and not isinstance(self.estimator, FrozenEstimator):
+            _check_binary(np.unique(y))
+        fit_params, split_params = self._route(params)
         self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
         if not hasattr(self.estimator_, "predict_proba"):
             must = "have predict_proba (CalibratedClassifierCV gives it to a classifier without)"
             fail("estimator", must, type(self.estimator).__name__)
         classes = self.estimator_.classes_
-        if self.rounding is not None and len(classes) != 2:
-            kind = "multiclass" if len(classes) > 2 else "one class"
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}. "
-                "Rounding is for one probability: set rounding=None for other targets."
-            )
+        if self.rounding is not None:
+            _check_binary(classes)
         utility = np.eye(len(classes)) if self.utility is None else self.utility
         self.task_ = DecisionTask(utility, classes=classes, actions=self.actions)
         self.utility_, self.actions_ = self.task_.utility, self.task_.actions
-        self._find_grid(X, y, fit_params.get("sample_weight"), named_params, split_params)
+        self._find_grid(X, y, fit_params, split_params)
         return self
 
     @property
@@ -420,7 +411,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         to_split = MethodMapping().add(caller="fit", callee="split")
         router.add(estimator=self.estimator, method_mapping=to_fit)
-        return router.add(splitter=check_cv(self.cv, classifier=True), method_mapping=to_split)
+        splitter = self.cv if hasattr(self.cv, "split") else check_cv()  # an iterator is left alone
+        return router.add(splitter=splitter, method_mapping=to_split)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -437,22 +429,19 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         text = super().__repr__(N_CHAR_MAX)
         if not hasattr(self, "regret_bound_") or self.n_bins_ == np.inf:
             return text
-        source = "if SCDL <= alpha"
-        if self.alpha is None:
-            source = f"SCDL {self.scdl_:.3g} on out-of-fold training predictions"
+        source = f"SCDL {self.scdl_:.3g} on out-of-fold training predictions"
+        source = source if self.alpha is None else "if SCDL <= alpha"
         return f"{text}\n# m = {self.n_bins_}, swap regret <= {self.regret_bound_:.3g}: {source}"
 
     def _route(self, params):
-        """Parameters of the estimator's fit, the same as the caller named them, the splitter's."""
+        """Parameters of the estimator's fit and of the splitter."""
         if routing_enabled():
             routed = process_routing(self, "fit", **params)
-            consumed = get_routing_for_object(self.estimator).consumes("fit", params.keys())
-            named = {name: params[name] for name in consumed}
-            return routed.estimator.fit, named, routed.splitter.split
-        named = {name: value for name, value in params.items() if name != "groups"}
-        return named, named, {"groups": params["groups"]} if "groups" in params else {}
+            return routed.estimator.fit, routed.splitter.split
+        fit_params = {name: value for name, value in params.items() if name != "groups"}
+        return fit_params, {"groups": params["groups"]} if "groups" in params else {}
 
-    def _find_grid(self, X, y, sample_weight, params, split_params):
+    def _find_grid(self, X, y, fit_params, split_params):
         """The grid on which the forecasts may be trusted, and the bound."""
         if self.rounding is None:
             grid = Grid()
@@ -462,15 +451,16 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if isinstance(self.estimator, FrozenEstimator):
                 proba = self.estimator_.predict_proba(X)
             else:
-                proba = out_of_fold(self.estimator, X, y, self.cv, params, split_params)
+                proba = out_of_fold(self.estimator, X, y, self.cv, fit_params, split_params)
             proba, precision = check_probabilities(proba, n_columns=2)
-            w = check_weights(sample_weight, len(y))
+            w = check_weights(fit_params.get("sample_weight"), len(y))
             codes, p = check_codes(y, self.classes_), np.ascontiguousarray(proba[:, 1])
             sample = weighted_sample(codes, p, w, precision)
             n_bins = None if self.n_bins == "auto" else self.n_bins
             grid = grid_of_forecasts(sample, self.rounding, n_bins)
         self._grid, self.n_bins_, self.scdl_ = grid, grid.n_bins, grid.scdl
-        self.regret_bound_ = float(self.task_.ranges.sum() * grid.margin)
+        stakes = self.task_.ranges.sum()
+        self.regret_bound_ = float(stakes * grid.margin) if np.isfinite(grid.margin) else np.inf
 
     def _probabilities(self, X):
         check_is_fitted(self, "estimator_")
@@ -498,3 +488,12 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             utility = check_sample_utility(sample_utility, n, self.task_)
             worth = utility[np.arange(n), codes]
         return Outcome(response, codes, worth, check_weights(sample_weight, n))
+
+
+def _check_binary(classes):
+    if len(classes) != 2:
+        kind = "multiclass" if len(classes) > 2 else "one class"
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}. "
+            "Rounding is for one probability: set rounding=None for other targets."
+        )
