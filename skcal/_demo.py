@@ -8,7 +8,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skcal.decision import DecisionResponse
@@ -47,10 +47,10 @@ def run(save=None):
 
 
 def _search(X, y, rivals):
-    candidates = [DummyClassifier(strategy="prior"), *rivals.values()]
+    candidates = [DummyClassifier(strategy="prior"), GaussianNB(), LogisticRegression()]
     search = GridSearchCV(
-        make_pipeline(GaussianNB()),
-        {"gaussiannb": candidates},
+        Pipeline([("scale", StandardScaler()), ("model", DummyClassifier())]),
+        {"model": candidates},
         scoring={
             "neg_log_loss": "neg_log_loss",
             "roc_auc": "roc_auc",

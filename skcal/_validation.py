@@ -249,6 +249,8 @@ def _read(values, name):
         array = np.asarray(values, dtype=object)  # NumPy turns the list ["a", nan] into "a", "nan"
     if array.dtype.kind == "O" and array.size:
         array = _infer(array, name)
+        # nullable frames know the precision that their objects have lost
+        array = array.astype(getattr(getattr(values, "dtype", None), "numpy_dtype", array.dtype))
     if array.dtype.kind not in "biufUSO":
         fail(name, "hold numbers, booleans or strings", f"values of type {array.dtype}")
     if array.dtype.kind == "f" and array.size and np.isnan(array.min()):

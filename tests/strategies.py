@@ -1,13 +1,21 @@
 """Hypothesis strategies for samples, and the profile under which all properties run."""
 
+import os
 from typing import NamedTuple
 
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-# Always the same examples: a run on one machine says the same as a run on another.
-settings.register_profile("skcal", derandomize=True, deadline=None, max_examples=12, database=None)
+# Always the same examples: a run on one machine says the same as a run on another. Few of them,
+# since most properties run over the whole table of measures; SKCAL_EXAMPLES=500 searches longer.
+settings.register_profile(
+    "skcal",
+    derandomize=True,
+    deadline=None,
+    max_examples=int(os.environ.get("SKCAL_EXAMPLES", 10)),
+    database=None,
+)
 settings.load_profile("skcal")
 
 

@@ -108,6 +108,7 @@ BAD_PROBABILITIES = {
     "three-dimensional": (lambda: np.full((4, 1, 1), 0.5), "y_proba", "(4, 1, 1)"),
     "no columns": (lambda: np.empty((4, 0)), "y_proba", "(4, 0)"),
     "sums": (lambda: [*COLUMNS[:3], [0.5, 0.25]], "y_proba", "0.75", "row 3"),
+    "sums, nearly": (lambda: [*COLUMNS[:3], [0.5, 0.5001]], "y_proba", "1.0001", "row 3"),
     "ragged": (lambda: [*COLUMNS[:3], [0.5]], "y_proba"),
     "strings": (lambda: ["a", "b", "c", "d"], "y_proba"),
     "mixed": (lambda: [0.5, "a", 0.5, 0.5], "y_proba", "float, str"),

@@ -252,16 +252,18 @@ def test_scdl_of_large_samples_chooses_the_first_balanced_level(n, rounding):
 
 
 @ROUNDINGS
+@pytest.mark.parametrize("m", [4, 8, 16, 32, 64])
 @pytest.mark.parametrize("scale", [1, 0.1, 0.7, 1 / 3])
-def test_the_level_does_not_hang_on_the_last_bit(rounding, scale):
-    # A share a of rows at 1/2 with outcome 1 gives SCDL_m = a (1/2 - 1/m): at a = 2/7 the
-    # condition SCDL_16 >= 1/8 is an equality.
-    for share, m in ((2 / 7, 8), (2 / 7 + 1e-6, 8), (2 / 7 - 1e-6, 16)):
-        weights = np.array([share, 1 - share]) * 7 * scale
+def test_the_level_does_not_hang_on_the_last_bit(rounding, m, scale):
+    # A share a of rows at 1/2 with outcome 1 gives SCDL_m = a (1/2 - 1/m): at a = 2 / (m - 1) the
+    # condition SCDL_2m >= 1/m is an equality.
+    for change, level in ((0, m), (1e-6, m), (-1e-6, 2 * m)):
+        share = 2 / (m - 1) + change
+        weights = np.array([share, 1 - share]) * (m - 1) * scale
         options = {"rounding": rounding, "return_certificate": True}
         loss = scdl([1, 0], [0.5, 0.0], sample_weight=weights, **options)
-        assert loss.n_bins == m
-        assert loss.value == close(max(share * (0.5 - 1 / m), 1 / m))
+        assert loss.n_bins == level
+        assert loss.value == close(max(share * (0.5 - 1 / level), 1 / level))
 
 
 def test_certificate_of_scdl_m():

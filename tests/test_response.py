@@ -590,6 +590,17 @@ def test_sample_utility_decides_as_utility_does_at_a_threshold(step):
     assert differ == []
 
 
+@pytest.mark.filterwarnings("ignore::skcal.CalibrationWarning")
+@pytest.mark.parametrize("forbidden", [-1e6, -1e13, -1e16, -1e300])
+def test_a_forbidden_action_blurs_no_other(forbidden):
+    # The way to forbid an action is a very low utility: the others must not become tied by it.
+    table = np.array([[0.1, 0.9, forbidden], [0.1, 0.2, forbidden]])
+    response, x = given([0.2, 0.5, 0.9], [0, 1, 1], utility=table, actions=NAMES, rounding=None)
+    assert response.predict(x).tolist() == ["treat"] * 3
+    tables = np.tile(table, (3, 1, 1))
+    assert response.predict(x, sample_utility=tables).tolist() == ["treat"] * 3
+
+
 def test_sample_utility_is_routed():
     tables = row_tables(240)
     options = {"utility": TABLE, "actions": NAMES, "rounding": "floor", "alpha": 0.1}

@@ -66,7 +66,7 @@ def out_of_fold(estimator, X, y, cv, fit_params, split_params):
     if not np.array_equal(np.sort(tested), np.arange(y.size)):
         must = "be a partition: every row tested exactly once"
         fail("cv", must, f"{tested.size} tests of {y.size} rows")
-    proba = np.empty((y.size, 2))
+    parts = []
     for fold, (train, test) in enumerate(splits):
         missing = np.setdiff1d(y, y[train])
         if missing.size:
@@ -74,5 +74,5 @@ def out_of_fold(estimator, X, y, cv, fit_params, split_params):
             fail("cv", must, f"no row of class {shown(missing)} in fold {fold}")
         params = fit_params_of(X, params=fit_params, indices=train)
         model = clone(estimator).fit(*rows_of(estimator, X, y, train), **params)
-        proba[test] = model.predict_proba(rows_of(estimator, X, y, test, train)[0])
-    return proba
+        parts.append(model.predict_proba(rows_of(estimator, X, y, test, train)[0]))
+    return np.concatenate(parts)[np.argsort(tested)]

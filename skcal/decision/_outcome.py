@@ -91,11 +91,14 @@ def row_decider(utility):
     Actions whose values differ by rounding errors only are tied, and the first listed wins, as with
     the exact thresholds of one table.
     """
-    slack = 4 * np.finfo(float).eps * np.abs(utility).max(axis=(1, 2))
+    size = np.abs(utility)
 
     def decide(proba):
         matrix = proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
         values = np.einsum("nk,nka->na", matrix, utility)
-        return np.argmax(values >= (values.max(axis=1) - slack)[:, None], axis=1)
+        error = 4 * np.finfo(float).eps * np.einsum("nk,nka->na", matrix, size)
+        best = values.argmax(axis=1)[:, None]
+        lowest = np.take_along_axis(values - error, best, axis=1)
+        return np.argmax(values + error >= lowest, axis=1)
 
     return decide
