@@ -40,7 +40,7 @@ def _dyadic(rng, n):  # 1 - p is exact
 
 
 def _neighbours(rng, n):  # so near to each other that nothing but ties may merge them
-    return rng.choice([0.5 - 1e-9, 0.5, 0.5 + 1e-9, 0.3, np.nextafter(0.3, 1), 5e-324], n)
+    return rng.choice([0.5 - 1e-9, 0.5, 0.5 + 1e-9, 0.3, np.nextafter(0.3, 1), 1e-200], n)
 
 
 def _hard(rng, n):

@@ -143,7 +143,7 @@ def test_low_precision_is_computed_in_double(row, dtype):
 
 @each_measure
 @pytest.mark.parametrize("outcome", [0, 1])
-@pytest.mark.parametrize("proba", [0.0, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize("proba", [0.0, 5e-324, 0.3, 0.5, 1 - 2**-53, 1.0])
 def test_one_row(row, outcome, proba):
     value = row([outcome], [proba])
     assert 0 <= value <= row.bound

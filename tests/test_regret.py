@@ -1,5 +1,6 @@
 """Swap and external regret by brute force, and the promises of SCDL in simulation."""
 
+from fractions import Fraction
 from itertools import permutations, product
 
 import numpy as np
@@ -319,7 +320,7 @@ def exceeds_soft_loss(rng, count):
         if m > 2**52:  # calibrated (or nearly so): r* needs no rounding
             rounding, m, alpha = None, None, max(alpha, 2**-52)
         else:
-            assert m == max(2, 2 ** int(np.ceil(np.log2(1 / alpha) - 1e-9)))
+            assert m == next(2**k for k in range(1, 60) if 2**k * Fraction(alpha) >= 1)
         for _ in range(10):
             task = task_of(random_table(rng))
             regret = swap_regret(y, p, task, sample_weight=w, rounding=rounding, n_bins=m)

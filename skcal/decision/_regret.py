@@ -217,6 +217,8 @@ def regret_bound(scdl, n_bins, *, ranges=(1.0, 1.0), n_decisions=None, confidenc
     ranges = check_ranges(ranges)
     bound = ranges.sum() * (scdl + 1 / n_bins)
     if n_decisions is None:
+        if confidence is not None:
+            fail("n_decisions", "be given with confidence", "None")
         return float(bound)
     if confidence is None:
         fail("confidence", "lie in (0, 1) when n_decisions is given", "None")
@@ -375,7 +377,9 @@ def check_decisions(y_true, y_proba, utility, sample_weight, pos_label, labels):
         return Decisions(task, codes, proba, w, precision)
     shape = np.shape(y_proba)
     vector = len(shape) == 1 or shape[1:] == (1,)
-    positive = task._positive_class(pos_label) if vector else 1
+    # the columns of a matrix say it all; a pos_label beside them must still be a class
+    positive = task._positive_class(pos_label) if vector or pos_label is not None else 1
+    positive = positive if vector else 1
     sample = check_sample(y_true, y_proba, sample_weight, task.classes[positive], task.classes)
     y, p = (sample.y, sample.p) if positive == 1 else (1 - sample.y, 1 - sample.p)
     return Decisions(task, y.astype(np.intp, copy=False), p, sample.w, sample.precision)

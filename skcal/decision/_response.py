@@ -181,8 +181,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Class labels.
         **params : dict
             Passed to the ``fit`` of the estimator, in cross-validation too; ``groups`` to the
-            splitter. With metadata routing enabled both go where they were requested. A
-            ``sample_weight`` that the estimator receives also weights the SCDL.
+            splitter. With metadata routing enabled both go where they were requested. What the
+            estimator receives as ``sample_weight`` also weights the SCDL.
 
         Returns
         -------
@@ -372,7 +372,7 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             For ``utility_``, the one table of all rows. Infinite where nothing is rounded.
         """
         check_is_fitted(self, "estimator_")
-        if n_decisions is None:
+        if n_decisions is None and confidence is None:
             return self.regret_bound_
         if self.n_bins_ == np.inf:
             return np.inf
@@ -429,8 +429,9 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         text = super().__repr__(N_CHAR_MAX)
         if not hasattr(self, "regret_bound_") or self.n_bins_ == np.inf:
             return text
-        source = f"SCDL {self.scdl_:.3g} on out-of-fold training predictions"
-        source = source if self.alpha is None else "if SCDL <= alpha"
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        where = "predictions for the data of fit" if frozen else "out-of-fold training predictions"
+        source = f"SCDL {self.scdl_:.3g} on {where}" if self.alpha is None else "if SCDL <= alpha"
         return f"{text}\n# m = {self.n_bins_}, swap regret <= {self.regret_bound_:.3g}: {source}"
 
     def _route(self, params):

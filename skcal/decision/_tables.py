@@ -10,7 +10,7 @@ def read_table(utility, classes, actions):
     labelled = _labelled(utility)
     if labelled is not None:
         utility, rows, columns = labelled
-        classes = check_classes(sorted(rows) if classes is None else classes, "classes")
+        classes = check_classes(_sorted(rows) if classes is None else classes, "classes")
         utility = utility[_positions(rows, classes, "classes", columns)]
         actions = columns if actions is None else list(actions)
         utility = utility[:, _positions(columns, actions, "actions", rows)]
@@ -59,6 +59,13 @@ def _labelled(utility):
             fail("utility", must, f"{shown(list(row))} for class {label!r}")
     values = [[utility[label][action] for action in columns] for label in rows]
     return np.array(values, dtype=object), rows, columns
+
+
+def _sorted(names):
+    try:
+        return sorted(names)
+    except TypeError:
+        return fail("utility", "name classes of one type", shown(names))
 
 
 def _positions(names, wanted, which, others):
