@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skcal.decision import DecisionResponse
+from skcal.decision import DecisionResponse, realized_regret_bound
 from skcal.report import calibration_report
 from skcal.scorers import get_scorer, refit_calibrated
 
@@ -79,18 +79,28 @@ def _decide(X, y, rivals):
     for label, row in UTILITY.items():
         print(f"{label:<12}" + "".join(f"{row[action]:>10}" for action in actions))
     print()
-    heads = ("claimed", "got", "swap regret", "grid", "regret bound")
+    heads = ("claimed", "got", "swap regret", "worst task")
     print(f"{'on the test half':<22}" + "".join(f"{head:>13}" for head in heads))
+    bounds = []
     for name, model in rivals.items():
         response = DecisionResponse(model, utility=UTILITY, rounding="floor").fit(train_X, train_y)
         claimed = (response.expected_utility(test_X) * response.action_distribution(test_X)).sum(1)
-        swap_regret = response.swap_regret(test_X, test_y)
-        values = (claimed.mean(), response.score(test_X, test_y), swap_regret)
-        print(
-            f"{name:<22}" + "".join(f"{value:>13.4f}" for value in values)
-            + f"{f'1/{response.n_bins_}':>13}{response.regret_bound_:>13.4f}"
-        )  # fmt: skip
-    print("\nThe bound holds on the forecasts it was computed from: out-of-fold, training half.")
+        worst = realized_regret_bound(
+            test_y,
+            response.predict_proba(test_X),
+            response.n_bins_,
+            pos_label=response.classes_[1],
+            ranges=response.task_.ranges,
+            rounding="floor",
+        )
+        got, regret = response.score(test_X, test_y), response.swap_regret(test_X, test_y)
+        values = (claimed.mean(), got, regret, worst)
+        print(f"{name:<22}" + "".join(f"{value:>13.4f}" for value in values))
+        bounds.append(f"{name} {response.regret_bound_:.4f} (grid of step 1/{response.n_bins_})")
+    print(
+        "\nNo task with these stakes has a swap regret above `worst task` on these forecasts.\n"
+        "Promised by fit, for its own out-of-fold forecasts:", "; ".join(bounds) + ".",
+    )  # fmt: skip
 
 
 def _save(path, y, p):

@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from skcal._validation import fail, shown
 
 DEFAULT_COLUMNS = {
+    "weight": (),
     "true": ("y_true", "y", "label", "target"),
     "proba": ("y_proba", "y_prob", "proba", "p"),
 }
@@ -47,12 +49,19 @@ def _open_table(file):
         except ImportError:
             raise ImportError(f"{file}: Parquet needs pyarrow (pip install pyarrow)") from None
         table = parquet.ParquetFile(file)
-        return table.schema_arrow.names, lambda names: [
-            table.read(columns=[name]).column(0).to_numpy() for name in names
-        ]
+        return table.schema_arrow.names, lambda names: [_parquet_column(table, n) for n in names]
     rows = _csv_rows(file)
     header = next(rows)
     return header, lambda names: _csv_columns(rows, header, names, file)
+
+
+def _parquet_column(table, name):
+    column = table.read(columns=[name]).column(0)
+    if column.null_count:
+        fail(f"column {name!r}", "hold no missing values", f"{column.null_count} of them")
+    if hasattr(column.type, "value_type"):  # categories are stored as numbers
+        column = column.cast(column.type.value_type)
+    return column.to_numpy()
 
 
 def _csv_rows(file):
@@ -66,8 +75,10 @@ def _csv_rows(file):
 
 
 def _parse(lines, file):
-    reader = csv.reader(lines, strict=True)
     try:
+        first = next(iter(lines), "")
+        delimiter = next((mark for mark in ",;\t" if mark in first), ",")
+        reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
         header = next(reader, None)
         if not header:
             raise ValueError(f"{file}: is empty, a header line was expected")
@@ -96,6 +107,9 @@ def _csv_columns(rows, header, names, file):
 
 def _choose(names, wanted, kind):
     """The column that was asked for, or the first that goes by a usual name."""
+    for name in (wanted, *DEFAULT_COLUMNS[kind]):
+        if names.count(name) > 1:
+            fail("the header", f"name column {name!r} once", shown(names))
     if wanted is not None:
         if wanted not in names:
             fail(f"--{kind}", f"be one of the columns {shown(names)}", repr(wanted))
@@ -121,9 +135,10 @@ def _labels(values, name):
     """Numbers and true/false where all fields are such, else text."""
     if values.dtype.kind not in "USO":
         return values
-    values = values.astype(str)
-    if np.any(np.char.strip(values) == ""):
-        fail(f"column {name!r}", "hold no missing values", "an empty field")
+    values = np.char.strip(values.astype(str))
+    empty = np.flatnonzero(values == "")
+    if empty.size:
+        fail(f"column {name!r}", "hold no missing values", f"an empty field in row {empty[0] + 1}")
     try:
         return values.astype(float)
     except ValueError:

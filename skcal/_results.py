@@ -1,5 +1,6 @@
 """The base class of certificates: a number together with its proof."""
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -36,6 +37,8 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain numbers, strings and lists, ready for JSON.
 
+        JSON has no word for infinity and NaN: they become None.
+
         Returns
         -------
         dict
@@ -52,7 +55,9 @@ def plain(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
@@ -64,6 +69,8 @@ def brief(value: Any) -> str:
     """One short word for a field: large arrays show their shape only."""
     if isinstance(value, np.ndarray) and value.size > 4:
         return f"<array {value.shape}>"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(brief, value))})"
     if isinstance(value, float):
         return f"{value:.6g}"
-    return repr(plain(value)) if isinstance(value, np.ndarray | np.generic) else repr(value)
+    return repr(value.tolist()) if isinstance(value, np.ndarray | np.generic) else repr(value)

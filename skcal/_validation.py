@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 OVERSHOOT = 1e-6  # probabilities this far outside [0, 1] are single precision noise: clipped
-INSIDE = ("skcal.", "sklearn.")
+INSIDE = ("skcal.", "sklearn.", "joblib.")
 LISTED = 10  # labels that an error message shows at most
 
 

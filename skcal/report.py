@@ -6,7 +6,7 @@ import numpy as np
 
 from skcal._validation import StrOptions, check_sample, validate_params
 from skcal.decision._worst_case import regret_envelope, task_of_edge
-from skcal.metrics._binned import binned_error, rounded_error
+from skcal.metrics._binned import binned_error, expected_by_chance, rounded_error
 from skcal.metrics._cutoff import cutoff_error
 from skcal.metrics._decision_loss import decision_loss, soft_decision_loss
 
@@ -72,8 +72,12 @@ def describe(sample):
             "value": cutoff.value,
             "interval": worst_interval,
         },
-        "ece": {"value": ece.value, "n_bins": ece.n_bins},
-        "bece": {"value": rounded.value, "n_bins": rounded.n_bins - 1},
+        "ece": {
+            "value": ece.value,
+            "n_bins": ece.n_bins,
+            "by_chance": expected_by_chance(sample),
+        },
+        "bece": {"value": rounded.value, "n_bins": rounded.n_bins},
     }
     weights = sample.w
     return {
@@ -84,7 +88,7 @@ def describe(sample):
         "distinct_forecasts": int(sample.atoms.x.size),
         "brier_score": float(np.average((sample.y - sample.p) ** 2, weights=weights)),
         "measures": measures,
-        "regret_bound": 2 * (soft.loss + 1 / m),
+        "regret_bound": min(2 * (soft.loss + 1 / m), 1.0),
         "worst_case": None if task is None else _describe_task(task),
     }
 
@@ -99,8 +103,11 @@ def _describe_task(task):
 def render_text(report):
     """A report dict as lines of text."""
     measures = report["measures"]
+    total = report["weight"]
     lines = [
-        f"{report['n']} forecasts, mean {report['mean_forecast']:.4f}; "
+        f"{report['n']} forecasts"
+        + (f" of weight {total:.6g}" if total != report["n"] else "")
+        + f", mean {report['mean_forecast']:.4f}; "
         f"rate of positive outcomes {report['base_rate']:.4f}",
         f"{report['distinct_forecasts']} distinct values; Brier score {report['brier_score']:.4f} "
         "(mixes calibration with sharpness)",
@@ -127,17 +134,19 @@ def _sentences(report):
     """What each measure promises, in one sentence."""
     measures = report["measures"]
     m, interval = measures["scdl"]["n_bins"], measures["cutoff"]["interval"]
+    distinct = 2 * report["distinct_forecasts"] > report["n"]
     return {
         "scdl": "exactly calibrated on these rows"
         if m is None
         else f"round forecasts at random to the grid of step 1/{m} and act on them: swap regret at "
         f"most {report['regret_bound']:.4f} in any decision with utilities in [0, 1]",
-        "cdl": "largest swap regret, on these rows, of acting on the forecasts as they are; does "
-        "not shrink with more rows when all forecasts differ",
+        "cdl": "largest swap regret, on these rows, of acting on the forecasts as they are"
+        + ("; most of them differ, so it would not shrink with more rows" if distinct else ""),
         "cutoff": "no interval of forecasts is off by more, summed over its rows"
         + ("; the worst is [{:.4g}, {:.4g}]".format(*interval) if interval else ""),
         "ece": f"mean gap of forecast and rate in {measures['ece']['n_bins']} equal-width bins; "
-        "about 0.12 for a calibrated forecaster at n = 100, 0.04 at n = 1000",
+        f"with these forecasts chance alone gives about {measures['ece']['by_chance']:.4f}",
         "bece": f"round forecasts down to the grid of step 1/{measures['bece']['n_bins']} and act "
-        "on them: swap regret at most this",
+        "on them: swap regret at most this; rounding adds up to "
+        f"{2 / measures['bece']['n_bins']:.2g} of it",
     }

@@ -6,6 +6,7 @@ A calibration measure alone must never choose a model: the constant base rate mi
 
 import warnings
 from functools import partial
+from inspect import signature
 
 import numpy as np
 
@@ -41,8 +42,8 @@ __all__ = [
 class ProbabilityScorer(BaseScorer):
     """A scorer of predict_proba that knows the classes: ``score_func(y, proba, classes=..., ...)``.
 
-    It keeps scikit-learn's contract: callable as ``scorer(estimator, X, y)``, picklable, clonable,
-    with ``set_score_request``.
+    It keeps scikit-learn's contract: callable as ``scorer(estimator, X, y)``, picklable, with
+    ``set_score_request``.
     """
 
     def __init__(self, score_func, sign, kwargs, maker):
@@ -65,7 +66,11 @@ class ProbabilityScorer(BaseScorer):
             )
 
     def __repr__(self):
-        options = (f"{name}={value!r}" for name, value in self._kwargs.items() if value is not None)
+        options = (
+            f"{name}={getattr(value, '__name__', repr(value))}"
+            for name, value in self._kwargs.items()
+            if value is not None
+        )
         return f"{self._maker}({', '.join(options)})"
 
 
@@ -103,6 +108,12 @@ def make_calibration_scorer(measure, *, pos_label=None, **params):
     >>> cross_val_score(GaussianNB(), X, y, scoring=scorer).round(2)
     array([-0.08, -0.08, -0.05, -0.05, -0.05])
     """
+    if "return_certificate" in params:
+        fail("params", "leave return_certificate out: a scorer returns a number", repr(params))
+    try:
+        signature(measure).bind_partial(None, None, pos_label=None, labels=None, **params)
+    except TypeError as error:
+        fail("params", f"be arguments of {getattr(measure, '__name__', measure)}", str(error))
     kwargs = {"measure": measure, "pos_label": pos_label, **params}
     return ProbabilityScorer(_measure, -1, kwargs, "make_calibration_scorer")
 
@@ -268,6 +279,14 @@ def neg_swap_regret_scorer(utility, *, actions=None):
     )
 
 
+@validate_params(
+    {
+        "loss": [str],
+        "max_error": [Interval(Real, 0, None, closed="left"), None],
+        "error": [str],
+    },
+    prefer_skip_nested_validation=True,
+)
 def refit_calibrated(loss="neg_log_loss", max_error=None, error="neg_scdl"):
     """A ``refit`` for searches: the best loss among candidates that are calibrated well enough.
 
@@ -319,14 +338,6 @@ def refit_calibrated(loss="neg_log_loss", max_error=None, error="neg_scdl"):
 class RefitCalibrated:
     """What `refit_calibrated` returns: an object, so that it can be pickled and shown."""
 
-    @validate_params(
-        {
-            "loss": [str],
-            "max_error": [Interval(Real, 0, None, closed="left"), None],
-            "error": [str],
-        },
-        prefer_skip_nested_validation=True,
-    )
     def __init__(self, loss, max_error, error):
         self.loss, self.max_error, self.error = loss, max_error, error
 

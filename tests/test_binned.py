@@ -76,7 +76,7 @@ def test_actionable_grid_is_the_cube_root_of_the_rows(n, m):
     rng = np.random.default_rng(n)
     p, y = rng.random(n), rng.integers(0, 2, n)
     certificate = actionable_binned_error(y, p, return_certificate=True)
-    assert certificate.n_bins == m + 1  # grid points 0, 1/m, ..., 1
+    assert certificate.n_bins == m  # steps between the grid points 0, 1/m, ..., 1
     assert certificate.value == actionable_binned_error(y, p, n_bins=m)
 
 

@@ -141,7 +141,7 @@ def test_demo_shows_the_whole_job_and_its_file_can_be_reported(tmp_path, capsys)
     path = str(tmp_path / "demo.csv")
     assert main(["demo", "--save", path]) == 0
     out = capsys.readouterr().out
-    for promised in ("SCDL", "Best by neg_scdl alone: base rate", "claimed", "regret bound"):
+    for promised in ("SCDL", "Best by neg_scdl alone: base rate", "claimed", "worst task", "Promised by fit"):
         assert promised in out
     assert main(["report", path, "--pos-label", "malignant"]) == 0
     assert capsys.readouterr().out.rstrip() in out
@@ -153,3 +153,27 @@ def test_large_files_keep_every_row(write, capsys):
     y = (rng.random(p.size) < p).astype(int)
     assert main(["report", write(f"y,p\n{rows(y, p)}"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == calibration_report(y, p, output="dict")
+
+
+def test_missing_labels_of_a_categorical_column(tmp_path, capsys):
+    pandas = pytest.importorskip("pandas")
+    path = str(tmp_path / "labels.parquet")
+    labels = pandas.Categorical(["no", "yes", None, "no"])
+    pandas.DataFrame({"y": labels, "p": P}).to_parquet(path)
+    assert main(["report", path, "--pos-label", "yes"]) == 2
+    assert "column 'y' must hold no missing values" in capsys.readouterr().err
+    whole = pandas.Categorical(["no", "yes", "yes", "no"])
+    pandas.DataFrame({"y": whole, "p": P}).to_parquet(path)
+    assert main(["report", path, "--pos-label", "yes"]) == 0
+    assert capsys.readouterr().out.rstrip() == calibration_report(Y, P)
+
+
+def test_semicolons_and_blanks_around_fields(write, capsys):
+    text = "y;p\n" + "\n".join(f" {y} ; {p}" for y, p in zip(Y, P, strict=True))
+    assert main(["report", write(text)]) == 0
+    assert capsys.readouterr().out.rstrip() == calibration_report(Y, P)
+
+
+def test_a_column_named_twice(write, capsys):
+    assert main(["report", write("y,p,p\n1,0.5,0.2\n")]) == 2
+    assert "name column 'p' once" in capsys.readouterr().err

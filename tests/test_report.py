@@ -41,6 +41,15 @@ def test_dict_survives_json(forecasts):
     assert json.loads(json.dumps(report, allow_nan=False)) == report
 
 
+def test_chance_level_of_the_ece_is_that_of_calibrated_outcomes(forecasts):
+    _, p, w = forecasts
+    rng = np.random.default_rng(0)
+    draws = (rng.random((400, p.size)) < p).astype(int)
+    mean = np.mean([metrics.ece(y, p, sample_weight=w) for y in draws])
+    report = calibration_report(draws[0], p, sample_weight=w, output="dict")
+    assert report["measures"]["ece"]["by_chance"] == pytest.approx(mean, rel=0.05)
+
+
 def test_text_shows_every_value_and_fits_a_terminal(forecasts):
     y, p, _ = forecasts
     text, report = calibration_report(y, p), calibration_report(y, p, output="dict")

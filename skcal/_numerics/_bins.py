@@ -8,9 +8,10 @@ FINE = 1 << 24  # on finer grids the edges are not rounded to single or half pre
 BLOCK = 1 << 15  # rows handled at once: their temporaries stay in the second-level cache
 
 
-def blocks(n: int) -> Iterator[slice]:
-    """Slices that cover n rows."""
-    return (slice(start, start + BLOCK) for start in range(0, n, BLOCK))
+def blocks(n: int, size: int = 0) -> Iterator[slice]:
+    """Slices that cover n rows, each with at least as many rows as the tables that it fills."""
+    step = max(BLOCK, size)
+    return (slice(start, start + step) for start in range(0, n, step))
 
 
 def grid_index(p: np.ndarray, m: int, precision: type = np.float64) -> np.ndarray:
@@ -56,7 +57,7 @@ def grid_sums(
     """Weight, sum of p and sum of y of the rows whose floor is each of the grid points 0..m."""
     size = m + 1
     mass, sum_p, sum_y = np.zeros(size), np.zeros(size), np.zeros(size)
-    for rows in blocks(p.size):
+    for rows in blocks(p.size, size):
         index = grid_index(p[rows], m, precision)
         if w is None:
             sum_p += np.bincount(index, p[rows], size)
@@ -95,12 +96,12 @@ def soft_bins(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mass, and mass of positive outcomes, of the m + 1 bins of the randomly rounded predictions.
 
-    With p m = i + f, rounding puts mass 1 - f on the grid point i and f on i + 1. So the and
+    With p m = i + f, rounding puts mass 1 - f on the grid point i and f on i + 1. So the count and
     the sum of f of each cell, for either outcome, are enough: two bincounts a block.
     """
     size = 2 * (m + 2)
     mass, moved = np.zeros(size), np.zeros(size)
-    for rows in blocks(p.size):
+    for rows in blocks(p.size, size):
         scaled = p[rows] * m
         index = scaled.astype(np.int64)
         weight = None if w is None else w[rows]

@@ -21,6 +21,7 @@ from skcal._numerics._bins import coarsen, grid_index, soft_bins
 from skcal._numerics._envelopes import regret_curve
 
 TIE = 1 - 1e-12  # SCDL_2m >= 1/m must not hang on the last bit of a sum
+MOST_CELLS = 1 << 18  # beyond it, sorting the rows costs less than a table of all cells
 FINEST = 43  # beyond 2**43 bins the residual of a bin drowns in rounding errors
 CALIBRATED = 1e-13  # tied rows with a mean residual below this are calibrated on paper
 
@@ -98,7 +99,7 @@ def rounded_bins(
     precision: type = np.float64,
 ) -> Bins:
     """Occupied bins at level m, normalised; sparse when the grid is finer than the sample."""
-    if m > 16 * p.size + 64:
+    if m > _dense_limit(p.size):
         return _sparse_bins(_exact_atoms(y, p, w), m, rounding, precision)
     return _dense_bins(*_grid_masses(y, p, w, m, rounding, precision))
 
@@ -109,14 +110,19 @@ def self_balancing(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, rounding:
     V = SCDL at a fine level bounds m* from below by 1/V, so three or four levels are evaluated;
     the coarser ones come from the finest by coarsening, not from the rows.
     """
-    finest = max(6, int(np.ceil(np.log2(p.size) / 2)) + 2)
-    while 1 << finest <= 16 * p.size + 64:
+    finest = max(5, int(np.ceil(np.log2(p.size) / 2)) + 2)
+    while 1 << finest <= _dense_limit(p.size):
         level = _grid_masses(y, p, w, 1 << finest, rounding)
         loss = float(grid_loss(*level))
         if loss >= TIE * 2.0 ** (1 - finest):  # m* lies below this level
             return _descend(level, finest, loss, rounding)
         finest += 3
     return _bisect(_exact_atoms(y, p, w), rounding)
+
+
+def _dense_limit(n: int) -> int:
+    """Number of bins up to which a table of all of them is made."""
+    return min(max(n, 64), MOST_CELLS)
 
 
 def _grid_masses(

@@ -76,3 +76,13 @@ def out_of_fold(estimator, X, y, cv, fit_params, split_params):
         model = clone(estimator).fit(*rows_of(estimator, X, y, train), **params)
         parts.append(model.predict_proba(rows_of(estimator, X, y, test, train)[0]))
     return np.concatenate(parts)[np.argsort(tested)]
+
+
+def check_binary(classes):
+    """Rounding is for the probability of one of two classes."""
+    if len(classes) != 2:
+        kind = "multiclass" if len(classes) > 2 else "one class"
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}. "
+            "Rounding is for one probability: set rounding=None for other targets."
+        )

@@ -6,6 +6,7 @@ import numpy as np
 
 from skcal._validation import fail
 from skcal.decision._rounding import grid_weights
+from skcal.decision._task import first_best
 
 
 class Response(NamedTuple):
@@ -75,7 +76,10 @@ def respond(decide, proba, rounding=None, n_bins=None, precision=np.float64):
 
 def check_sample_utility(sample_utility, n, task):
     """One table for each row, shape (n, n_classes, n_actions)."""
-    utility = np.asarray(sample_utility, dtype=float)
+    try:
+        utility = np.asarray(sample_utility, dtype=float)
+    except (TypeError, ValueError):
+        fail("sample_utility", "be an array of numbers", f"{type(sample_utility).__name__}")
     shape = (n, *task.utility.shape)
     if utility.shape != shape:
         must = f"have shape (n, n_classes, n_actions) = {shape}"
@@ -95,10 +99,6 @@ def row_decider(utility):
 
     def decide(proba):
         matrix = proba if proba.ndim == 2 else np.column_stack([1 - proba, proba])
-        values = np.einsum("nk,nka->na", matrix, utility)
-        error = 4 * np.finfo(float).eps * np.einsum("nk,nka->na", matrix, size)
-        best = values.argmax(axis=1)[:, None]
-        lowest = np.take_along_axis(values - error, best, axis=1)
-        return np.argmax(values + error >= lowest, axis=1)
+        return first_best(*(np.einsum("nk,nka->na", matrix, table) for table in (utility, size)))
 
     return decide

@@ -324,13 +324,17 @@ def worst_regret(bins, m, ranges):
 
 
 class Decisions(NamedTuple):
-    """Checked rows: class codes, probabilities of ``classes[1]`` (or all classes), weights."""
+    """Checked rows: class codes, probabilities of ``classes[positive]`` (or all classes), weights.
+
+    A vector of probabilities is rounded as it was given, whichever class it speaks of.
+    """
 
     task: DecisionTask
     codes: np.ndarray
     proba: np.ndarray
     w: np.ndarray | None
     precision: type
+    positive: int = 1
 
     def respond(self, rounding, n_bins):
         if rounding is None:
@@ -341,7 +345,10 @@ class Decisions(NamedTuple):
         elif self.task.classes.size != 2:
             must = "be None for more than two classes (a grid is for one probability)"
             fail("rounding", must, repr(rounding))
-        return respond(self.task._decide, self.proba, rounding, n_bins, self.precision)
+        return respond(self._decide, self.proba, rounding, n_bins, self.precision)
+
+    def _decide(self, p):
+        return self.task._decide(p if self.positive == 1 else 1 - p)
 
     def best_by_forecast(self, rounding, n_bins):
         """Mean utility of the best action for every distinct forecast, rounded where asked."""
@@ -381,12 +388,15 @@ def check_decisions(y_true, y_proba, utility, sample_weight, pos_label, labels):
     positive = task._positive_class(pos_label) if vector or pos_label is not None else 1
     positive = positive if vector else 1
     sample = check_sample(y_true, y_proba, sample_weight, task.classes[positive], task.classes)
-    y, p = (sample.y, sample.p) if positive == 1 else (1 - sample.y, 1 - sample.p)
-    return Decisions(task, y.astype(np.intp, copy=False), p, sample.w, sample.precision)
+    codes = (sample.y if positive == 1 else 1 - sample.y).astype(np.intp, copy=False)
+    return Decisions(task, codes, sample.p, sample.w, sample.precision, positive)
 
 
 def check_ranges(ranges):
-    ranges = np.asarray(ranges, dtype=float)
+    try:
+        ranges = np.asarray(ranges, dtype=float)
+    except (TypeError, ValueError):
+        fail("ranges", "be two numbers", repr(ranges))
     if ranges.shape != (2,) or not np.all((ranges >= 0) & (ranges < np.inf)):
         fail("ranges", "be two finite numbers, neither negative", repr(ranges.tolist()))
     return ranges

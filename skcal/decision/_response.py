@@ -23,7 +23,13 @@ from skcal._validation import (
     validate_parameter_constraints,
     weighted_sample,
 )
-from skcal.decision._grid import Grid, grid_of_alpha, grid_of_forecasts, out_of_fold
+from skcal.decision._grid import (
+    Grid,
+    check_binary,
+    grid_of_alpha,
+    grid_of_forecasts,
+    out_of_fold,
+)
 from skcal.decision._outcome import (
     Outcome,
     Response,
@@ -58,14 +64,14 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     actions : array-like of shape (n_actions,), default=None
         Names of the columns of an unlabelled ``utility``; needed when it is not square.
     rounding : {"random", "floor"} or None, default="random"
-        "random" is tau_m, "floor" rounds down to the grid, None does not round. Rounding is for
-        two classes only.
+        "random" is tau_m, "floor" rounds the probability of ``classes_[1]`` down, None does not
+        round. Rounding is for two classes only.
     n_bins : int or "auto", default="auto"
         m. "auto" balances it: from ``alpha`` if that is given, else from the SCDL of
         cross-validated predictions.
     alpha : float in [0, 1], default=None
-        A known bound on the SCDL of the forecasts. m becomes the smallest power of two that is at
-        least 1/alpha, and no cross-validation is done.
+        A known bound on the SCDL of the forecasts (of ``classes_[1]``, with the same rounding). m
+        becomes the smallest power of two that is at least 1/alpha, without cross-validation.
     cv : int, cross-validation generator or iterable, default=None
         Splits for the SCDL; None is 5-fold, stratified. Every row must be tested once.
     random_state : int, RandomState instance or None, default=None
@@ -86,11 +92,12 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         m, at most the smallest power of two above the number of rows. Infinite where nothing is
         rounded: with ``rounding=None``, and when the SCDL is 0.
     scdl_ : float
-        SCDL of the out-of-fold predictions of the training data; NaN where none was computed.
+        SCDL of the out-of-fold predictions of the training data, or of the predictions of a
+        FrozenEstimator for it; NaN where none was computed.
     regret_bound_ : float
         (SCDL_m + 1/m)(L0 + L1), where L_k is the range of row k of the utilities: a bound on the
-        expected swap regret on the out-of-fold predictions of the training data. With ``alpha`` it
-        is conditional on the SCDL being at most alpha. Infinite (no bound) with ``rounding=None``.
+        expected swap regret on the same predictions. With ``alpha`` it is conditional on the SCDL
+        being at most alpha. Infinite (no bound) with ``rounding=None``.
 
     See Also
     --------
@@ -198,7 +205,7 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         if self.rounding is not None and not isinstance(self.estimator, FrozenEstimator):
-            _check_binary(np.unique(y))
+            check_binary(np.unique(y))
         fit_params, split_params = self._route(params)
         self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
         if not hasattr(self.estimator_, "predict_proba"):
@@ -206,7 +213,7 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             fail("estimator", must, type(self.estimator).__name__)
         classes = self.estimator_.classes_
         if self.rounding is not None:
-            _check_binary(classes)
+            check_binary(classes)
         utility = np.eye(len(classes)) if self.utility is None else self.utility
         self.task_ = DecisionTask(utility, classes=classes, actions=self.actions)
         self.utility_, self.actions_ = self.task_.utility, self.task_.actions
@@ -369,7 +376,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         float
-            For ``utility_``, the one table of all rows. Infinite where nothing is rounded.
+            For ``utility_``, the one table of all rows. Infinite where nothing is rounded, save
+            that ``regret_bound_`` is 0 on calibrated predictions.
         """
         check_is_fitted(self, "estimator_")
         if n_decisions is None and confidence is None:
@@ -489,12 +497,3 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             utility = check_sample_utility(sample_utility, n, self.task_)
             worth = utility[np.arange(n), codes]
         return Outcome(response, codes, worth, check_weights(sample_weight, n))
-
-
-def _check_binary(classes):
-    if len(classes) != 2:
-        kind = "multiclass" if len(classes) > 2 else "one class"
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is {kind}. "
-            "Rounding is for one probability: set rounding=None for other targets."
-        )

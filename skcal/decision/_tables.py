@@ -4,6 +4,8 @@ import numpy as np
 
 from skcal._validation import check_classes, fail, shown
 
+LARGEST = 1e307
+
 
 def read_table(utility, classes, actions):
     """Table, classes and actions from any of the accepted forms."""
@@ -14,9 +16,11 @@ def read_table(utility, classes, actions):
         utility = utility[_positions(rows, classes, "classes", columns)]
         actions = columns if actions is None else list(actions)
         utility = utility[:, _positions(columns, actions, "actions", rows)]
+    if np.ma.is_masked(utility):
+        fail("utility", "hold no missing values", "masked entries")
     try:
         table = np.array(utility, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         fail("utility", "be a table of numbers", f"{type(utility).__name__} {_brief(utility)}")
     if table.ndim == 3:
         fail(
@@ -27,6 +31,9 @@ def read_table(utility, classes, actions):
         )
     if table.ndim != 2 or not table.size:
         fail("utility", "have shape (n_classes, n_actions)", f"shape {table.shape}")
+    if np.isfinite(table).all() and np.abs(table).max() > LARGEST:
+        extreme = table.flat[np.abs(table).argmax()]
+        fail("utility", f"lie within {LARGEST:g} of 0 (differences must be finite)", f"{extreme:g}")
     if not np.isfinite(table).all():
         must = "be finite (to forbid an action give it a very low utility)"
         fail("utility", must, f"{table[~np.isfinite(table)][0]}")
@@ -75,6 +82,8 @@ def _positions(names, wanted, which, others):
         fail("utility", f"name each of the {which} once", shown(names))
     if set(names) != set(wanted):
         hint = "; did you mean its transpose?" if set(others) == set(wanted) else ""
+        if which == "classes" and wanted in ([0, 1], [0.0, 1.0]):
+            hint += " (cross_val_predict(method='predict_proba') encodes the labels as 0 and 1)"
         fail("utility", f"name the {which} {shown(wanted)}", f"{shown(names)}{hint}")
     return [names.index(name) for name in wanted]
 
@@ -84,7 +93,11 @@ def _action_names(actions, classes, n_actions):
     names = list(actions)
     if len(names) != n_actions:
         fail("actions", f"name the {n_actions} columns of utility", f"{len(names)}: {shown(names)}")
-    if len(set(names)) != len(names):
+    try:
+        repeated = len(set(names)) != len(names)
+    except TypeError:
+        fail("actions", "be names that can be compared (hashable)", shown(names))
+    if repeated:
         fail("actions", "be distinct", shown(names))
     if names == classes.tolist():
         return classes

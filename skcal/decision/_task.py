@@ -68,7 +68,7 @@ class DecisionTask:
 
     def __init__(self, utility, classes=None, actions=None):
         if isinstance(utility, DecisionTask):
-            if classes is None and actions is None:
+            if actions is None and (classes is None or list(classes) == utility.classes.tolist()):
                 self.__setstate__(utility.__dict__)
                 return
             utility = utility.to_dict()
@@ -78,11 +78,21 @@ class DecisionTask:
         _warn_dominated(self)
 
     @classmethod
-    def _from_kinks(cls, utility, actions, kinks, chosen):
-        """A 0/1 task whose break points are known before the rounding of its table."""
+    def _from_kinks(cls, utility, classes, actions, kinks, chosen):
+        """A two-class task whose break points are known before the rounding of its table."""
         task = object.__new__(cls)
         envelope = Envelope(kinks, chosen, np.minimum(chosen[:-1], chosen[1:]))
-        task._freeze(utility, np.array([0, 1]), np.array(actions), envelope)
+        task._freeze(utility, classes, np.array(actions), envelope)
+        return task
+
+    def _named(self, classes, positive):
+        """The same two-class task for other names of the classes; row 1 is that of ``positive``."""
+        kinks, chosen, ties = self._envelope
+        utility, envelope = self.utility, self._envelope
+        if positive == 0:
+            utility, envelope = utility[::-1], Envelope(1 - kinks[::-1], chosen[::-1], ties[::-1])
+        task = object.__new__(type(self))
+        task._freeze(utility, classes, self.actions, envelope)
         return task
 
     def _freeze(self, utility, classes, actions, envelope):
@@ -161,7 +171,7 @@ class DecisionTask:
     def _decide(self, proba):
         """Columns of the best actions; checked probabilities (n,) of ``classes[1]``, or (n, K)."""
         if self.classes.size != 2:
-            return np.argmax(proba @ self.utility, axis=1)
+            return first_best(proba @ self.utility, proba @ np.abs(self.utility))
         p = proba if proba.ndim == 1 else proba[:, 1]
         thresholds, chosen, ties = self._envelope
         place = np.searchsorted(thresholds, p, "left")
@@ -212,6 +222,17 @@ class DecisionTask:
         width = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ("  ".join(c.rjust(w) for c, w in zip(row, width, strict=True)) for row in rows)
         return "DecisionTask(utility, rows: true classes, columns: actions)\n" + "\n".join(lines)
+
+
+def first_best(values, sizes):
+    """Column of the largest value in each row; of those within rounding errors, the first.
+
+    ``sizes`` are sums of absolute terms: they bound the rounding error of each value, so that one
+    huge negative utility does not blur the others.
+    """
+    error = 4 * np.finfo(float).eps * sizes
+    best = values.argmax(axis=1)[:, None]
+    return np.argmax(values + error >= np.take_along_axis(values - error, best, axis=1), axis=1)
 
 
 class Envelope(NamedTuple):

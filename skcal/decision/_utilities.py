@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from itertools import product
+from numbers import Real
 
 from skcal._validation import fail, shown
 from skcal.decision._task import DecisionTask
@@ -33,6 +34,9 @@ def utility_from_costs(*, fp, fn, tp=0.0, tn=0.0, pos_label=1, neg_label=0):
     """
     if pos_label == neg_label:
         fail("neg_label", "differ from pos_label", repr(neg_label))
+    for name, value in (("fp", fp), ("fn", fn), ("tp", tp), ("tn", tn)):
+        if not isinstance(value, Real) or not math.isfinite(value):
+            fail(name, "be a finite number", repr(value))
     cost = {neg_label: {neg_label: tn, pos_label: fp}, pos_label: {neg_label: fn, pos_label: tp}}
     return {k: {a: 0.0 - float(value) for a, value in row.items()} for k, row in cost.items()}
 
@@ -69,7 +73,7 @@ def utility_from_threshold(threshold, *, pos_label=1, neg_label=0):
     >>> DecisionTask(utility_from_threshold(0.2)).best_response([0.1, 0.2, 0.3])
     array(['wait', 'act', 'act'], dtype=object)
     """
-    if not 0 < threshold < 1:
+    if not isinstance(threshold, Real) or not 0 < threshold < 1:
         fail("threshold", "lie in (0, 1)", repr(threshold))
     if pos_label == neg_label:
         fail("neg_label", "differ from pos_label", repr(neg_label))

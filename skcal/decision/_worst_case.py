@@ -3,7 +3,7 @@
 import numpy as np
 
 from skcal._numerics._envelopes import edge_over, regret_curve
-from skcal._validation import check_sample, validate_params
+from skcal._validation import check_classes, check_sample, infer_classes, validate_params
 from skcal.decision._task import DecisionTask
 
 
@@ -21,7 +21,8 @@ def worst_case_task(y_true, y_proba, *, sample_weight=None, pos_label=None, labe
     DecisionTask or None
         Two or three actions, utilities in [0, 1]. What answering every distinct forecast by the
         best action there would gain, ``swap_regret(..., swaps="forecast")``, is the calibration
-        decision loss. None when the sample is calibrated, so that no task is hurt.
+        decision loss. None when the sample is calibrated, so that no task is hurt. Its classes are
+        those of ``y_true``; 0 and 1 when only one of them occurs and ``labels`` are not given.
 
     Examples
     --------
@@ -34,8 +35,12 @@ def worst_case_task(y_true, y_proba, *, sample_weight=None, pos_label=None, labe
     0.25
     """
     sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
-    _, _, edge = regret_envelope(sample)
-    return task_of_edge(sample, edge)
+    task = task_of_edge(sample, regret_envelope(sample)[2])
+    classes = infer_classes(y_true) if labels is None else check_classes(labels)
+    if task is None or classes.size != 2:
+        return task
+    positive = classes.max() if pos_label is None else pos_label
+    return task._named(classes, int(np.flatnonzero(classes == positive)[0]))
 
 
 def regret_envelope(sample, low=0.0, high=1.0):
@@ -77,4 +82,4 @@ def task_of_edge(sample, edge):
         rate_above = atom < x.size and x[atom] == kink and ones[atom] > x[atom] * mass[atom]
         order.insert(order.index(k) + int(rate_above), k + 1)
     utility = np.vstack([at_zero, at_one])[:, order]
-    return DecisionTask._from_kinks(utility, order, kinks, np.argsort(order))
+    return DecisionTask._from_kinks(utility, np.array([0, 1]), order, kinks, np.argsort(order))

@@ -57,7 +57,8 @@ class BinnedCertificate(Certificate):
 
     @property
     def n_bins(self):
-        return self.count.size
+        """Bins, or steps of the grid whose points are the bins."""
+        return self.count.size - (self.factor == 2)
 
     @property
     def signed_square(self):
@@ -146,7 +147,8 @@ def expected_calibration_error(
     Notes
     -----
     Costs O(n) with equal-width bins, O(n log n) otherwise. A calibrated forecaster scores about
-    0.12 on 100 rows and 0.04 on 1000, so small values need a comparison with chance.
+    0.12 on 100 rows and 0.04 on 1000 when the forecasts spread over [0, 1], much less when they lie
+    near 0 and 1: a value needs a comparison with chance, which `skcal.calibration_report` makes.
 
     References
     ----------
@@ -218,7 +220,7 @@ def actionable_binned_error(
         Return a `BinnedCertificate` instead of a float.
     n_bins : int or "auto", default="auto"
         m, the steps of the grid. "auto" is the cube root of the number of rows, rounded, which
-        balances the error of the rounding and that of the sample.
+        balances the error of the rounding and that of the sample; it counts rows, not weights.
 
     Returns
     -------
@@ -262,6 +264,19 @@ def rounded_error(sample, n_bins="auto"):
     mean_p, mean_y = _means(mass, mass * grid, sum_y)
     edges = np.append(grid, 1.0)
     return BinnedCertificate(float(value), edges, count, mass, mean_p, mean_y, factor=2)
+
+
+def expected_by_chance(sample, n_bins=15):
+    """About what `binned_error` would be for a calibrated forecaster with these forecasts.
+
+    The residual of a bin is then nearly normal, with the variance sum of w^2 p (1 - p).
+    """
+    variance = np.zeros(n_bins)
+    for rows in blocks(sample.n, n_bins):
+        p, w = sample.p[rows], 1.0 if sample.w is None else sample.w[rows]
+        index = bin_index(p, n_bins, sample.precision)
+        variance += np.bincount(index, w * w * p * (1 - p), n_bins)
+    return float(np.sqrt(2 / np.pi * variance).sum() / sample.total)
 
 
 def _tied_bins(sample, n_bins):

@@ -44,7 +44,7 @@ class CutoffCertificate(Certificate):
         else:
             bound = np.abs(self.sums[-1] - self.sums).max()
         errors = (abs(attained) - self.value, attained - self.residual, bound - self.value)
-        return bool(np.all(np.abs(errors) <= 1e-12))
+        return bool(np.all(np.abs(errors) <= 1e-12 + 1e-17 * self.x.size))
 
 
 @validate_params(
