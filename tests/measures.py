@@ -16,7 +16,7 @@ from tests import oracles
 BINNED = ("mean_proba", "mean_outcome")
 CUTOFF = ("sums", "interval", "residual")
 LOSS = ("x", "weight", "rate", "points", "curve", "line", "task")
-SOFT = ("loss", "threshold", "weight", "mean_outcome", "points")
+SOFT = ("loss", "next_loss", "threshold", "weight", "mean_outcome", "points")
 BALANCED = (*SOFT, "n_bins")
 
 

@@ -141,7 +141,13 @@ def test_demo_shows_the_whole_job_and_its_file_can_be_reported(tmp_path, capsys)
     path = str(tmp_path / "demo.csv")
     assert main(["demo", "--save", path]) == 0
     out = capsys.readouterr().out
-    for promised in ("SCDL", "Best by neg_scdl alone: base rate", "claimed", "worst task", "Promised by fit"):
+    for promised in (
+        "SCDL",
+        "Best by neg_scdl alone: base rate",
+        "claimed",
+        "worst task",
+        "Promised by fit",
+    ):
         assert promised in out
     assert main(["report", path, "--pos-label", "malignant"]) == 0
     assert capsys.readouterr().out.rstrip() in out
