@@ -35,6 +35,7 @@ __all__ = [
     "StrOptions",
     "check_classes",
     "check_codes",
+    "check_groups",
     "check_probabilities",
     "check_sample",
     "check_weights",
@@ -191,6 +192,14 @@ def check_weights(sample_weight, n):
     if not 1e-100 < high < 1e100:
         w = np.ldexp(w, -np.frexp(high)[1])
     return w
+
+
+def check_groups(groups, n):
+    """Labels of groups of dependent rows, one for each row."""
+    groups = _ravelled(_read(groups, "groups"), "groups")
+    if groups.size != n:
+        fail("groups", f"have the length of y_true ({n})", f"length {groups.size}")
+    return groups
 
 
 def check_classes(labels, name="labels"):

@@ -133,6 +133,8 @@ NAMED = {
     "neg_cutoff": metrics.cutoff_calibration_error,
     "neg_ece": metrics.expected_calibration_error,
     "neg_scdl": metrics.soft_calibration_decision_loss,
+    "neg_smce": metrics.smooth_calibration_error,
+    "neg_smooth_ece": metrics.smooth_ece,
 }
 
 
@@ -147,7 +149,7 @@ def get_scorer_names():
     --------
     >>> from skcal import get_scorer_names
     >>> get_scorer_names()
-    ['neg_cdl', 'neg_cutoff', 'neg_ece', 'neg_scdl']
+    ['neg_cdl', 'neg_cutoff', 'neg_ece', 'neg_scdl', 'neg_smce', 'neg_smooth_ece']
     """
     return sorted(NAMED)
 

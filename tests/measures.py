@@ -18,6 +18,11 @@ CUTOFF = ("sums", "interval", "residual")
 LOSS = ("x", "weight", "rate", "points", "curve", "line", "task")
 SOFT = ("loss", "next_loss", "threshold", "weight", "mean_outcome", "points")
 BALANCED = (*SOFT, "n_bins")
+SMOOTH = ("x", "residual", "sums", "fit", "witness")
+KERNEL = ("sigma", "grid", "density")
+INTERVAL = ("width", "error", "residual")
+DISTANCE = ("lower", "upper", "x", "zeros", "ones", "nodes", "phi_zeros", "phi_ones")
+DISTANCE = (*DISTANCE, "targets", "target_zeros", "target_ones")
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,8 @@ class Row:
     symmetric: bool = False  # unchanged by (p, y) -> (1 - p, 1 - y)
     copies: bool = True  # a row of integer weight k is k rows
     zero_if_calibrated: bool = True  # on the calibrated sample of the tests
+    tolerance: float = 1e-12  # to which invariances hold and the oracle agrees
+    slow: bool = False  # a linear program a call: the properties run with the large checks only
 
     @property
     def name(self):
@@ -97,10 +104,43 @@ ROWS = [
         oracle=oracles.soft_decision_loss,
         witness=SOFT,
     ),
+    *_rows(
+        metrics.smooth_calibration_error,
+        ({}, {"symmetric": True}),
+        oracle=oracles.smooth_error,
+        witness=SMOOTH,
+    ),
+    *_rows(
+        metrics.smooth_ece,
+        ({}, {"symmetric": True}),
+        # A width that is given needs no proof.
+        ({"sigma": 0.05}, {"symmetric": True, "witness": KERNEL[1:]}),
+        oracle=oracles.smooth_ece,
+        witness=KERNEL,
+        tolerance=1e-5,
+    ),
+    *_rows(
+        metrics.interval_calibration_error,
+        ({}, {"symmetric": True}),
+        oracle=oracles.interval_error,
+        witness=INTERVAL,
+    ),
+    *_rows(
+        metrics.lower_calibration_distance,
+        ({}, {"symmetric": True}),
+        oracle=oracles.lower_distance,
+        witness=DISTANCE,
+        tolerance=1e-5,  # its default tol
+        slow=True,
+    ),
 ]
 
 # The first row of each measure, for tests in which the settings play no part.
 MEASURES = list({row.name: row for row in reversed(ROWS)}.values())[::-1]
 
-each_row = pytest.mark.parametrize("row", ROWS, ids=str)
+each_row = pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, marks=pytest.mark.verify if row.slow else ()) for row in ROWS],
+    ids=str,
+)
 each_measure = pytest.mark.parametrize("row", MEASURES, ids=lambda row: row.name)

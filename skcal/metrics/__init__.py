@@ -10,10 +10,14 @@ from skcal.metrics._decision_loss import (
     calibration_decision_loss,
     soft_calibration_decision_loss,
 )
+from skcal.metrics._distance import lower_calibration_distance
+from skcal.metrics._interval import interval_calibration_error
+from skcal.metrics._smooth import smooth_calibration_error, smooth_ece
 
 cdl = calibration_decision_loss
 ece = expected_calibration_error
 scdl = soft_calibration_decision_loss
+smce = smooth_calibration_error
 
 __all__ = [
     "actionable_binned_error",
@@ -22,6 +26,11 @@ __all__ = [
     "cutoff_calibration_error",
     "ece",
     "expected_calibration_error",
+    "interval_calibration_error",
+    "lower_calibration_distance",
     "scdl",
+    "smce",
+    "smooth_calibration_error",
+    "smooth_ece",
     "soft_calibration_decision_loss",
 ]

@@ -1,6 +1,7 @@
 """``make bench``: every benchmark, as ratios to a yardstick that is timed in the same run."""
 
-from tests.benchmarks import measures
+from tests.benchmarks import inference, measures
 
 if __name__ == "__main__":
     measures.run()
+    inference.run()

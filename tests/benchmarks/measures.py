@@ -23,6 +23,10 @@ CASES = [
     ("cutoff", metrics.cutoff_calibration_error, False, "argsort", 1.2),
     ("bECE", metrics.actionable_binned_error, False, "argsort", None),
     ("ECE, 15 bins", metrics.ece, False, "brier", 0.2),
+    ("smCE", metrics.smce, False, "argsort", 3.0),
+    ("smooth ECE", metrics.smooth_ece, False, "brier", 0.2),
+    ("interval", metrics.interval_calibration_error, False, "argsort", None),
+    ("DistCal", metrics.lower_calibration_distance, False, "argsort", None),
 ]
 
 

@@ -1,0 +1,133 @@
+"""Measures of many reweightings of one sorted sample at once.
+
+A kernel is made from sorted predictions and called with masses and 0/1 outcomes of all rows, one
+line for each replicate; either may have one line for all, shape (n,). It returns shape (b, k): the
+value and, where that has plateaus, what orders replicates on one of them.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from skcal._numerics._atoms import tie_starts
+from skcal._numerics._bins import bin_index, coarsen
+from skcal._numerics._envelopes import edge_height, edge_over, regret_curve
+from skcal._numerics._flat_norm import flat_norms
+from skcal._numerics._soft_loss import TIE, grid_loss, self_balancing
+
+Kernel = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def cutoff_kernel(p: np.ndarray) -> Kernel:
+    """The largest interval residual."""
+    first = tie_starts(p)
+    ends = None if first is None else np.append(first[1:], p.size) - 1
+
+    def values(mass: np.ndarray, y: np.ndarray) -> np.ndarray:
+        sums = np.cumsum(mass * (y - p), axis=1)
+        sums = sums if ends is None else sums[:, ends]
+        span = np.maximum(sums.max(axis=1), 0) - np.minimum(sums.min(axis=1), 0)
+        return _column(span / mass.sum(axis=-1))
+
+    return values
+
+
+def smooth_kernel(p: np.ndarray) -> Kernel:
+    """The smooth calibration error."""
+    first = tie_starts(p)
+    x = p if first is None else p[first]
+
+    def values(mass: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return _column(flat_norms(x, _merged(mass * (y - p), first)) / mass.sum(axis=-1))
+
+    return values
+
+
+def binned_kernel(p: np.ndarray, m: int, precision: type = np.float64) -> Kernel:
+    """The l1 error of equal-width bins."""
+    first = tie_starts(bin_index(p, m, precision))
+
+    def values(mass: np.ndarray, y: np.ndarray) -> np.ndarray:
+        residual = _merged(mass * (y - p), first)
+        return _column(np.abs(residual).sum(axis=1) / mass.sum(axis=-1))
+
+    return values
+
+
+def decision_kernel(p: np.ndarray) -> Kernel:
+    """The calibration decision loss; one replicate after the other."""
+    first = tie_starts(p)
+    x = p if first is None else p[first]
+
+    def values(mass: np.ndarray, y: np.ndarray) -> np.ndarray:
+        ones = _merged(mass * y, first)
+        mass = np.broadcast_to(_merged(np.atleast_2d(mass), first), ones.shape)
+        curves = (regret_curve(x, m, s) for m, s in zip(mass, ones, strict=True))
+        heights = np.array([edge_height(edge_over(x, curve)) for curve in curves])
+        return _column(2 * heights / mass.sum(axis=-1))
+
+    return values
+
+
+def soft_kernel(p: np.ndarray, n_bins: int | None = None) -> Kernel:
+    """SCDL with SCDL at level 2m*, or SCDL_m: from the soft bins of one fine level."""
+    finest = max(6, int(np.ceil(np.log2(p.size) / 2)) + 2)
+    m = 1 << finest if n_bins is None else n_bins
+    cell = (p * m).astype(np.int64)
+    up, first = p * m - cell, tie_starts(cell)
+    cell = cell if first is None else cell[first]
+
+    def bins(rows: np.ndarray) -> np.ndarray:
+        moved = _merged(rows * up, first)
+        out = np.zeros((len(rows), m + 2))
+        out[:, cell] = _merged(rows, first) - moved
+        out[:, cell + 1] += moved
+        return out[:, : m + 1]
+
+    def values(mass: np.ndarray, y: np.ndarray) -> np.ndarray:
+        total = np.atleast_1d(mass.sum(axis=-1))[:, None]
+        ones = bins(mass * y) / total
+        level = np.broadcast_to(bins(np.atleast_2d(mass)) / total, ones.shape), ones
+        if n_bins is not None:
+            return _column(grid_loss(*level))
+        out = _balanced(level, finest)
+        for r in np.flatnonzero(np.isnan(out[:, 0])):  # needs a finer level: rare
+            one_mass, one_y = (a if a.ndim == 1 else a[r] for a in (mass, y))
+            kept = one_mass > 0
+            balance = self_balancing(
+                one_y[kept].astype(np.int64), p[kept], one_mass[kept].astype(float), "random"
+            )
+            out[r] = balance.scdl, balance.next_loss
+        return out
+
+    return values
+
+
+def _balanced(level: tuple[np.ndarray, np.ndarray], finest: int) -> np.ndarray:
+    """SCDL and SCDL at 2m* of a batch of grids at level 2^finest; NaN where that is too coarse.
+
+    No replicate has m* below 1 / (its loss at the finest level), so the search starts there.
+    """
+    levels, loss = {finest: level}, {finest: grid_loss(*level)}
+    start = max(1, int(np.floor(-np.log2(max(loss[finest].max(), 2.0**-finest)))))
+    for k in range(finest - 1, start - 1, -1):
+        levels[k] = coarsen(levels[k + 1][0]), coarsen(levels[k + 1][1])
+    out = np.full((len(level[1]), 2), np.nan)
+    loss[start] = grid_loss(*levels[start])
+    for k in range(start, finest):
+        if k + 1 not in loss:
+            loss[k + 1] = grid_loss(*levels[k + 1])
+        stop = np.isnan(out[:, 0]) & (loss[k + 1] >= TIE * 2.0**-k)
+        out[stop, 0] = np.maximum(loss[k], 2.0**-k)[stop]
+        out[stop, 1] = loss[k + 1][stop]
+        if not np.isnan(out[:, 0]).any():
+            break
+    return out
+
+
+def _merged(rows: np.ndarray, first: np.ndarray | None) -> np.ndarray:
+    return rows if first is None else np.add.reduceat(rows, first, axis=1)
+
+
+def _column(values: np.ndarray) -> np.ndarray:
+    return np.maximum(values, 0.0)[:, None]

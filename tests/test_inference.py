@@ -1,0 +1,227 @@
+"""Resampling: replicates are the measures themselves, tests keep their level, seeds their word."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from skcal import inference, metrics, swap_regret
+from skcal._numerics import _replicates
+
+KERNELS = [
+    (metrics.cutoff_calibration_error, {}, _replicates.cutoff_kernel),
+    (metrics.smooth_calibration_error, {}, _replicates.smooth_kernel),
+    (metrics.calibration_decision_loss, {}, _replicates.decision_kernel),
+    (metrics.expected_calibration_error, {"n_bins": 7}, lambda p: _replicates.binned_kernel(p, 7)),
+    (metrics.soft_calibration_decision_loss, {}, _replicates.soft_kernel),
+    (
+        metrics.soft_calibration_decision_loss,
+        {"n_bins": 8},
+        lambda p: _replicates.soft_kernel(p, 8),
+    ),
+]
+SLOW = (metrics.smooth_ece, metrics.interval_calibration_error, metrics.actionable_binned_error)
+MEASURES = [*{row[0]: None for row in KERNELS}, *SLOW]
+UTILITY = {"ham": {"keep": 1, "drop": 0}, "spam": {"keep": -5, "drop": 0}}
+
+
+def data(seed, n=60, power=1.0):
+    rng = np.random.default_rng(seed)
+    p = rng.random(n) if seed % 3 else rng.integers(0, 11, n) / 10
+    return rng.integers(0, 4, n) + (np.arange(n) == 0), p, (rng.random(n) < p**power).astype(int)
+
+
+@pytest.mark.parametrize(("measure", "options", "kernel"), KERNELS)
+def test_kernels_are_the_measures(measure, options, kernel):
+    for seed in range(12):
+        _, p, _ = data(seed)
+        p = np.sort(p)
+        rng = np.random.default_rng(seed)
+        mass = rng.integers(0, 3, (4, p.size)) * rng.random(p.size).round(2) + (p == p.max())
+        y = (rng.random((4, p.size)) < p).astype(int)
+        values = kernel(p)(mass, y)[:, 0]
+        expected = [measure(o, p, sample_weight=m, **options) for m, o in zip(mass, y, strict=True)]
+        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+        for masses, outcomes in ((mass[0], y), (mass, y[0])):  # one line for all
+            values = kernel(p)(masses, outcomes)[:, 0]
+            lines = zip(*np.broadcast_arrays(outcomes, masses), strict=True)
+            expected = [measure(o, p, sample_weight=m, **options) for o, m in lines]
+            np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+
+
+def test_the_second_column_of_scdl_is_the_next_loss():
+    _, p, y = data(1, 400)
+    order = np.argsort(p)
+    found = _replicates.soft_kernel(p[order])(np.ones(p.size), y[order][None])[0]
+    certificate = metrics.scdl(y, p, return_certificate=True)
+    assert found == pytest.approx([certificate.value, certificate.next_loss], abs=1e-12)
+
+
+def test_soft_kernel_takes_the_slow_path_where_its_grid_is_too_coarse():
+    p = np.repeat([0.5 - 1e-9, 0.5 + 1e-9], 8)
+    y = np.repeat([1, 0], 8)
+    found = _replicates.soft_kernel(p)(np.ones((2, p.size)), y)
+    assert found[:, 0] == pytest.approx(metrics.scdl(y, p), rel=1e-9)
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.__name__)
+def test_every_measure_has_every_inference(measure):
+    _, p, y = data(2, 80, power=1.5)
+    options = {"n_resamples": 19, "random_state": 0}
+    interval = inference.bootstrap_interval(measure, y, p, **options)
+    assert interval.value == measure(y, p)
+    assert 0 <= interval.low <= interval.value <= interval.high
+    assert interval.standard_error > 0
+    test = inference.calibration_test(measure, y, p, **options)
+    assert test.statistic == interval.value
+    assert 0.05 <= test.pvalue <= 1
+    reference = inference.null_reference(measure, y, p, **options)
+    assert reference.quantiles[0.05] <= reference.quantiles[0.5] <= reference.quantiles[0.95]
+    difference = inference.compare(measure, y, p, p**2, **options)
+    assert difference.value == pytest.approx(measure(y, p) - measure(y, p**2), abs=1e-15)
+    other = inference.compare(measure, y, p**2, p, **options)
+    assert difference.low == pytest.approx(-other.high, abs=1e-12)
+    same = inference.compare(measure, y, p, p, **options)
+    assert (same.value, same.low, same.high, same.standard_error) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("function", ["bootstrap_interval", "calibration_test", "null_reference"])
+def test_workers_and_seeds(function):
+    call = getattr(inference, function)
+    _, p, y = data(4, 300)
+    for measure in (metrics.scdl, metrics.smce):
+        options = {"n_resamples": 50, "random_state": 7}
+        first = call(measure, y, p, n_jobs=1, **options)
+        assert first == call(measure, y, p, n_jobs=2, **options)
+        assert first == call(measure, y, p, **{**options, "random_state": np.random.RandomState(7)})
+    if function != "calibration_test":
+        assert first != call(metrics.smce, y, p, n_resamples=50, random_state=8)
+
+
+@pytest.mark.parametrize("measure", MEASURES[:5], ids=lambda m: m.__name__)
+def test_statistics_of_weights_are_those_of_copies(measure):
+    w, p, y = data(5)
+    k = np.repeat(np.arange(p.size), w)
+    options = {"n_resamples": 9, "random_state": 0}
+    weighted = inference.calibration_test(measure, y, p, sample_weight=w, **options).statistic
+    copied = inference.calibration_test(measure, y[k], p[k], **options).statistic
+    assert weighted == pytest.approx(copied, abs=1e-13)
+
+
+def test_groups_are_resampled_as_wholes():
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    y = (rng.random(200) < p**1.5).astype(int)
+    k = np.repeat(np.arange(200), 9)  # nine copies of each row know no more than one
+    options = {"random_state": 0, "n_resamples": 300}
+    error = [
+        inference.bootstrap_interval(metrics.smce, y, p, **options).standard_error,
+        inference.bootstrap_interval(
+            metrics.smce, y[k], p[k], groups=k.astype(str), **options
+        ).standard_error,
+        inference.bootstrap_interval(metrics.smce, y[k], p[k], **options).standard_error,
+    ]
+    assert error[1] == pytest.approx(error[0], rel=0.2)
+    assert error[2] == pytest.approx(error[0] / 3, rel=0.2)
+
+
+def test_groups_follow_their_rows_when_weights_are_zero():
+    _, p, y = data(7)
+    w = np.arange(p.size) % 3
+    groups = np.arange(p.size) // 4
+    options = {"random_state": 0, "n_resamples": 20}
+    dropped = inference.bootstrap_interval(
+        metrics.cutoff_calibration_error, y[w > 0], p[w > 0],
+        sample_weight=w[w > 0], groups=groups[w > 0], **options,
+    )  # fmt: skip
+    zeroed = inference.bootstrap_interval(
+        metrics.cutoff_calibration_error, y, p, sample_weight=w, groups=groups, **options
+    )
+    assert zeroed == dropped
+
+
+@pytest.mark.parametrize("pos_label", ["ham", "spam"])
+def test_labels_and_utilities(pos_label):
+    _, p, y = data(8)
+    labels = np.array(["ham", "spam"] if pos_label == "spam" else ["spam", "ham"])[y]
+    options = {"n_resamples": 19, "random_state": 0, "pos_label": pos_label}
+    found = inference.bootstrap_interval(swap_regret, labels, p, utility=UTILITY, **options)
+    assert found.value == swap_regret(labels, p, UTILITY, pos_label=pos_label)
+    assert found.standard_error > 0
+    numbers = inference.calibration_test(metrics.scdl, y, p, n_resamples=19, random_state=0)
+    assert inference.calibration_test(metrics.scdl, labels, p, **options) == numbers
+
+
+def rejections(measure, n, repeats, n_resamples=99):
+    rng = np.random.default_rng(3)
+    pvalues = []
+    for _ in range(repeats):
+        p = rng.random(n)
+        y = (rng.random(n) < p).astype(int)
+        seed = int(rng.integers(2**31))
+        test = inference.calibration_test(measure, y, p, n_resamples=n_resamples, random_state=seed)
+        pvalues.append(test.pvalue)
+    return np.array(pvalues)
+
+
+def assert_level(pvalues, n_resamples=99):
+    for a in (0.01, 0.05, 0.1, 0.2):
+        limit = a + 1 / (n_resamples + 1)
+        error = np.sqrt(limit * (1 - limit) / pvalues.size)
+        assert np.mean(pvalues <= a) <= limit + 3 * error
+
+
+@pytest.mark.parametrize("measure", [metrics.scdl, metrics.cutoff_calibration_error])
+def test_tests_keep_their_level(measure):
+    assert_level(rejections(measure, 100, 150))
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.__name__)
+def test_tests_keep_their_level_on_many_samples(measure):
+    pvalues = rejections(measure, 100, 600)
+    assert_level(pvalues)
+    assert np.mean(pvalues) < 0.6  # not conservative either: ties are broken
+
+
+def test_miscalibration_is_found():
+    _, p, y = data(1, 400, power=2.0)
+    for measure in (metrics.scdl, metrics.smce):  # the CDL of distinct forecasts has no power
+        assert inference.calibration_test(measure, y, p, random_state=0).pvalue <= 0.01
+    interval = inference.bootstrap_interval(metrics.smce, y, p, random_state=0)
+    assert interval.low < 1 / 6 < interval.high  # its value for p uniform, P(y) = p^2
+
+
+def test_intervals_of_calibrated_forecasts_reach_zero():
+    rng = np.random.default_rng(5)
+    reached = []
+    for _ in range(30):
+        p = rng.random(300)
+        y = (rng.random(300) < p).astype(int)
+        found = inference.bootstrap_interval(metrics.smce, y, p, n_resamples=99, random_state=0)
+        reached.append(found.low == 0)
+    assert np.mean(reached) >= 0.8  # 0.95 on average
+
+
+def test_results_are_frozen_and_show_their_numbers():
+    _, p, y = data(2)
+    result = inference.calibration_test(metrics.cdl, y, p, n_resamples=9, random_state=0)
+    assert "pvalue" in repr(result)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.pvalue = 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"confidence": 1.0}, "'confidence' parameter of bootstrap_interval"),
+        ({"n_resamples": 3}, "'n_resamples' parameter of bootstrap_interval"),
+        ({"groups": [1, 2]}, r"groups must have the length of y_true \(60\); got length 2"),
+        ({"groups": np.zeros(60)}, "groups must name at least two groups"),
+        ({"sample_weight": -np.ones(60)}, "sample_weight must be finite and not negative"),
+    ],
+)
+def test_errors(options, message):
+    _, p, y = data(2)
+    with pytest.raises(ValueError, match=message):
+        inference.bootstrap_interval(metrics.scdl, y, p, **options)
