@@ -1,6 +1,7 @@
 """The calibration report: one computation, shown as text or as a dict."""
 
 import textwrap
+from dataclasses import asdict
 
 import numpy as np
 
@@ -9,11 +10,21 @@ from skcal.decision._worst_case import regret_envelope, task_of_edge
 from skcal.metrics._binned import binned_error, expected_by_chance, rounded_error
 from skcal.metrics._cutoff import cutoff_error
 from skcal.metrics._decision_loss import decision_loss, soft_decision_loss
+from skcal.metrics._decomposition import decompose
+from skcal.metrics._smooth import kernel_error, smooth_error
 
 __all__ = ["calibration_report"]
 
 WIDTH = 79
-SHORT_NAMES = {"scdl": "SCDL", "cdl": "CDL", "cutoff": "cutoff", "ece": "ECE", "bece": "bECE"}
+SHORT_NAMES = {
+    "scdl": "SCDL",
+    "cdl": "CDL",
+    "cutoff": "cutoff",
+    "smce": "smCE",
+    "smece": "smECE",
+    "ece": "ECE",
+    "bece": "bECE",
+}
 
 
 @validate_params(
@@ -78,6 +89,8 @@ def describe(sample):
             "by_chance": expected_by_chance(sample),
         },
         "bece": {"value": rounded.value, "n_bins": rounded.n_bins},
+        "smce": {"value": smooth_error(sample, proofs=False).value},
+        "smece": {"value": kernel_error(sample).error},
     }
     weights = sample.w
     return {
@@ -86,7 +99,7 @@ def describe(sample):
         "base_rate": float(np.average(sample.y, weights=weights)),
         "mean_forecast": float(np.average(sample.p, weights=weights)),
         "distinct_forecasts": int(sample.atoms.x.size),
-        "brier_score": float(np.average((sample.y - sample.p) ** 2, weights=weights)),
+        "brier_score": asdict(decompose(sample)),
         "measures": measures,
         "regret_bound": min(2 * (soft.loss + 1 / m), 1.0),
         "worst_case": None if task is None else _describe_task(task),
@@ -103,21 +116,24 @@ def _describe_task(task):
 def render_text(report):
     """A report dict as lines of text."""
     measures = report["measures"]
-    total = report["weight"]
+    total, brier = report["weight"], report["brier_score"]
     lines = [
         f"{report['n']} forecasts"
         + (f" of weight {total:.6g}" if total != report["n"] else "")
         + f", mean {report['mean_forecast']:.4f}; "
         f"rate of positive outcomes {report['base_rate']:.4f}",
-        f"{report['distinct_forecasts']} distinct values; Brier score {report['brier_score']:.4f} "
-        "(mixes calibration with sharpness)",
+        f"{report['distinct_forecasts']} distinct values",
+        f"Brier score {brier['score']:.4f} = miscalibration {brier['miscalibration']:.4f} - "
+        f"discrimination {brier['discrimination']:.4f}",
+        f"{'':>18} + uncertainty {brier['uncertainty']:.4f}",
         "",
         f"{'measure':<9}{'value':>9}  what it says (0 is best)",
     ]
-    for name, sentence in _sentences(report).items():
+    sentences = _sentences(report)
+    for name in SHORT_NAMES:
         start = f"{SHORT_NAMES[name]:<9}{measures[name]['value']:>9.4f}  "
         lines += textwrap.wrap(
-            sentence, WIDTH, initial_indent=start, subsequent_indent=" " * len(start)
+            sentences[name], WIDTH, initial_indent=start, subsequent_indent=" " * len(start)
         )
     worst = report["worst_case"]
     if worst is not None:
@@ -149,4 +165,7 @@ def _sentences(report):
         "bece": f"round forecasts down to the grid of step 1/{measures['bece']['n_bins']} and act "
         "on them: swap regret at most this; rounding adds up to "
         f"{2 / measures['bece']['n_bins']:.2g} of it",
+        "smce": "no slowly varying reweighting of the residuals shows more; within constant "
+        "factors of how far forecasts must move to be calibrated",
+        "smece": "the same question with a Gaussian kernel that picks its width",
     }

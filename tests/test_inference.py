@@ -215,6 +215,9 @@ def test_results_are_frozen_and_show_their_numbers():
     ("options", "message"),
     [
         ({"confidence": 1.0}, "'confidence' parameter of bootstrap_interval"),
+        ({"n_resamples": 18}, "n_resamples must be at least 19 at this confidence; got 18"),
+        ({"n_bins": 0}, "'n_bins' parameter of .* must be an int in the range"),
+        ({"return_certificate": True}, "params must leave return_certificate out"),
         ({"n_resamples": 3}, "'n_resamples' parameter of bootstrap_interval"),
         ({"groups": [1, 2]}, r"groups must have the length of y_true \(60\); got length 2"),
         ({"groups": np.zeros(60)}, "groups must name at least two groups"),
@@ -225,3 +228,22 @@ def test_errors(options, message):
     _, p, y = data(2)
     with pytest.raises(ValueError, match=message):
         inference.bootstrap_interval(metrics.scdl, y, p, **options)
+
+
+def test_other_measures_have_no_floor():
+    def bias(y_true, y_proba, sample_weight=None):
+        return np.average(y_true - y_proba, weights=sample_weight)
+
+    _, p, y = data(2, 200)
+    found = inference.bootstrap_interval(bias, y, np.minimum(p + 0.3, 1), random_state=0)
+    assert found.low < found.value < found.high < 0
+
+
+def test_weights_of_groups_may_be_a_column():
+    _, p, y = data(7)
+    w = (np.arange(p.size) % 3)[:, None]
+    options = {"groups": np.arange(p.size) // 4, "random_state": 0, "n_resamples": 20}
+    column = inference.bootstrap_interval(metrics.scdl, y, p, sample_weight=w, **options)
+    assert column == inference.bootstrap_interval(
+        metrics.scdl, y, p, sample_weight=w[:, 0], **options
+    )

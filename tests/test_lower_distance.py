@@ -275,3 +275,12 @@ def test_certificate_notices_nodes_that_end_before_one():
     }
     other = dataclasses.replace(bracket, value=end, lower=end, upper=end, **forged)
     assert other.verify() is False
+
+
+def test_proof_holds_where_predictions_almost_touch():
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    p = np.concatenate([p, p + 4e-8, p + 1.1e-9]).clip(0, 1)
+    y = (rng.random(p.size) < p**1.3).astype(int)
+    certificate = lower_calibration_distance(y, p, return_certificate=True)
+    assert certificate.verify()

@@ -1,5 +1,6 @@
 """The report: its numbers are those of the measures, and its text shows them."""
 
+import dataclasses
 import json
 import warnings
 
@@ -25,6 +26,8 @@ def test_values_are_those_of_the_measures(forecasts):
         "cutoff": metrics.cutoff_calibration_error,
         "ece": metrics.ece,
         "bece": metrics.actionable_binned_error,
+        "smce": metrics.smce,
+        "smece": metrics.smooth_ece,
     }
     assert set(report["measures"]) == set(expected)
     for name, measure in expected.items():
@@ -32,7 +35,10 @@ def test_values_are_those_of_the_measures(forecasts):
     certificate = metrics.scdl(y, p, sample_weight=w, return_certificate=True)
     assert report["measures"]["scdl"]["n_bins"] == certificate.n_bins
     assert report["regret_bound"] == certificate.regret_bound
-    assert report["brier_score"] == pytest.approx(np.average((y - p) ** 2, weights=w))
+    brier = report["brier_score"]
+    assert brier["score"] == pytest.approx(np.average((y - p) ** 2, weights=w))
+    parts = metrics.score_decomposition(y, p, sample_weight=w)
+    assert brier == dataclasses.asdict(parts)
 
 
 def test_dict_survives_json(forecasts):

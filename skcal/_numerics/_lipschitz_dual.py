@@ -146,7 +146,7 @@ def _first_nodes(x: np.ndarray) -> np.ndarray:
     nodes = np.union1d(grid, x)
     keep = np.append(True, np.diff(nodes) > CLOSEST)
     keep[-1] = True
-    keep[-2] = nodes[-1] - nodes[-2] > CLOSEST
+    keep[-2] &= nodes[-1] - nodes[-2] > CLOSEST
     return nodes[keep]
 
 

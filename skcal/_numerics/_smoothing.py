@@ -41,8 +41,11 @@ def smoothed_error(
     """
     size = GRID
     while True:
-        a = cosine_coefficients(y, p, w, size)
+        nodes = residual_nodes(y, p, w, size)
+        a = cosine_coefficients(nodes)
         low = CELLS / size
+        if sigma is None and np.abs(nodes).sum() < FINEST_WIDTH:  # no width can make it more
+            return Smoothed(0.0, 0.0, a)
         if sigma is not None and sigma >= low:
             return Smoothed(error_at(a, sigma), sigma, a)
         if sigma is None and error_at(a, low) >= low:
@@ -57,10 +60,15 @@ def _surplus(sigma: float, a: np.ndarray) -> float:
     return error_at(a, sigma) - sigma
 
 
-def cosine_coefficients(
-    y: np.ndarray, p: np.ndarray, w: np.ndarray | None, size: int
-) -> np.ndarray:
-    """a_0, ..., a_size from residuals binned linearly on the nodes k / size, mass kept."""
+def cosine_coefficients(nodes: np.ndarray) -> np.ndarray:
+    """a_0, ..., a_size of residuals at the nodes k / size."""
+    ends = np.zeros(nodes.size)
+    ends[[0, -1]] = nodes[[0, -1]]  # the transform counts inner nodes twice
+    return np.asarray(dct(nodes + ends, 1)) / 2
+
+
+def residual_nodes(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, size: int) -> np.ndarray:
+    """Mean residuals binned linearly on the nodes k / size, their mass and mean place kept."""
     nodes, moved = np.zeros(size + 2), np.zeros(size + 2)
     for rows in blocks(p.size):
         scaled = p[rows] * size
@@ -74,9 +82,7 @@ def cosine_coefficients(
         moved += np.bincount(cell, residual, size + 2)
     nodes -= moved
     nodes[1:] += moved[:-1]
-    nodes = nodes[: size + 1]
-    nodes[[0, -1]] *= 2  # the transform counts inner nodes twice
-    return np.asarray(dct(nodes, 1)) / (2 * (p.size if w is None else w.sum()))
+    return nodes[: size + 1] / (p.size if w is None else w.sum())
 
 
 def error_at(a: np.ndarray, sigma: float) -> float:

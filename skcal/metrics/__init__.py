@@ -10,6 +10,7 @@ from skcal.metrics._decision_loss import (
     calibration_decision_loss,
     soft_calibration_decision_loss,
 )
+from skcal.metrics._decomposition import score_decomposition
 from skcal.metrics._distance import lower_calibration_distance
 from skcal.metrics._interval import interval_calibration_error
 from skcal.metrics._smooth import smooth_calibration_error, smooth_ece
@@ -29,6 +30,7 @@ __all__ = [
     "interval_calibration_error",
     "lower_calibration_distance",
     "scdl",
+    "score_decomposition",
     "smce",
     "smooth_calibration_error",
     "smooth_ece",
