@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skcal import DecisionTask, metrics, swap_regret
-from tests.measures import MEASURES, ROWS, each_measure, each_row
+from tests.measures import MEASURES, ROWS, each_measure, each_row, each_row_that
 from tests.strategies import DYADIC, INTEGERS, NO_WEIGHTS, WEIGHTS, samples
 
 # Most samples here are small: distinct, or hard, or both. The warnings have tests of their own.
@@ -43,11 +43,9 @@ def test_short_names_are_the_same_objects(short, name):
     assert getattr(metrics, short) is getattr(metrics, name)
 
 
-@each_row
+@each_row_that(lambda row: row.oracle is not None)
 @given(rows=samples())
 def test_value_by_definition(row, rows):
-    if row.oracle is None:
-        pytest.skip("no oracle")
     expected = row.oracle(rows.y, rows.p, rows.w, **row.settings)
     assert row(rows.y, rows.p, sample_weight=rows.w) == close(expected, row.tolerance)
 
@@ -91,11 +89,9 @@ def test_equal_weights_are_no_weights(row, rows, weight):
     )
 
 
-@each_row
+@each_row_that(lambda row: row.copies)
 @given(rows=samples(weights=INTEGERS))
 def test_integer_weights_are_copies(row, rows):
-    if not row.copies:
-        pytest.skip("counts rows")
     copies = rows.take(np.repeat(np.arange(rows.p.size), rows.w.astype(int)))
     value = row(rows.y, rows.p, sample_weight=rows.w)
     assert row(copies.y, copies.p) == close(value, row.tolerance)
@@ -113,20 +109,16 @@ def test_rows_of_weight_zero_are_no_rows(row, rows, data):
     assert row(rows.y, rows.p, sample_weight=weights) == value
 
 
-@each_row
+@each_row_that(lambda row: row.symmetric)
 @given(rows=samples(DYADIC))
 def test_flip_of_the_classes(row, rows):
-    if not row.symmetric:
-        pytest.skip("its bins or regions have a direction")
     other = rows.flipped()
     value = row(rows.y, rows.p, sample_weight=rows.w)
     assert row(other.y, other.p, sample_weight=other.w) == close(value, row.tolerance)
 
 
-@each_row
+@each_row_that(lambda row: row.zero_if_calibrated)
 def test_zero_on_a_calibrated_sample(row):
-    if not row.zero_if_calibrated:
-        pytest.skip("rounding down adds an error")
     p = np.repeat([0.2, 0.8], 10)
     y = np.r_[[1] * 2, [0] * 8, [1] * 8, [0] * 2]
     assert row(y, p) == close(0.0)
@@ -436,7 +428,7 @@ def test_certificate_is_a_frozen_record(row):
     assert names[0] == "value"
     with pytest.raises(dataclasses.FrozenInstanceError):
         certificate.value = 0.0
-    record = json.loads(json.dumps(certificate.to_dict()))
+    record = json.loads(json.dumps(certificate.to_dict(), allow_nan=False))
     assert list(record) == names
     assert record["value"] == certificate.value
     assert pickle.loads(pickle.dumps(certificate)).verify() is True
@@ -449,3 +441,12 @@ def test_certificate_has_a_short_repr(row):
     text = repr(row((rng.random(3000) < 0.5).astype(int), p, return_certificate=True))
     assert "value=" in text
     assert len(text) < 700
+
+
+@pytest.mark.parametrize("rounding", ["random", "floor"])
+def test_certificate_notices_finer_bins_of_another_sample(rounding):
+    loss = metrics.scdl(Y, P, rounding=rounding, return_certificate=True)
+    points, weight, rate = loss.finer
+    other = (points, weight, np.clip(rate + 1e-3, 0, 1))
+    assert loss.verify() is True
+    assert dataclasses.replace(loss, finer=other).verify() is False

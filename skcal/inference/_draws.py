@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -41,12 +42,12 @@ class Problem:
 
     @property
     def slow(self):
-        return _fast_kernel(self.measure, self.params, self.p, self.precision) is None
+        return _fast_kernel(self) is None
 
     def kernel(self):
         """What evaluates many weightings: a fast kernel where there is one."""
-        found = _fast_kernel(self.measure, self.params, self.p, self.precision)
-        return self._one_by_one if found is None else found
+        make = _fast_kernel(self)
+        return self._one_by_one if make is None else make(self.p)
 
     def _one_by_one(self, mass, y):
         lines = zip(*np.broadcast_arrays(mass, y), strict=True)
@@ -62,19 +63,23 @@ class Problem:
             return self.measure(y, self.p.astype(self.precision), **options)
 
 
-def _fast_kernel(measure, params, p, precision):
+def _fast_kernel(problem):
+    """What makes the fast kernel from the predictions; None where there is none."""
+    measure, params = problem.measure, problem.params
     if measure is metrics.soft_calibration_decision_loss and set(params) <= {"n_bins"}:
         n_bins = params.get("n_bins")
-        return None if n_bins is not None and n_bins > p.size else kernels.soft_kernel(p, n_bins)
+        too_fine = n_bins is not None and n_bins > problem.p.size
+        return None if too_fine else partial(kernels.soft_kernel, n_bins=n_bins)
     if measure is metrics.expected_calibration_error and set(params) <= {"n_bins"}:
-        n_bins = params.get("n_bins", 15)
-        return None if n_bins is None else kernels.binned_kernel(p, n_bins, precision)
+        m = params.get("n_bins", 15)
+        binned = partial(kernels.binned_kernel, m=m, precision=problem.precision)
+        return None if m is None else binned
     simple = {
         metrics.cutoff_calibration_error: kernels.cutoff_kernel,
         metrics.smooth_calibration_error: kernels.smooth_kernel,
         metrics.calibration_decision_loss: kernels.decision_kernel,
     }
-    return simple[measure](p) if measure in simple and not params else None
+    return simple.get(measure) if not params else None
 
 
 def problem_of(measure, y_true, y_proba, sample_weight, pos_label, labels, params, groups=None):
