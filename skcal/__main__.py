@@ -43,6 +43,7 @@ def _report(options):
         y_proba,
         sample_weight=sample_weight,
         pos_label=_files.parse_label(options.pos_label, y_true),
+        n_resamples=options.resamples or None,
         output="dict" if options.json else "text",
     )
     print(json.dumps(report, indent=2) if options.json else report)
@@ -66,6 +67,8 @@ def _parser():
         report.add_argument(f"--{name}", metavar="COLUMN", help=text)
     report.add_argument("--weight", metavar="COLUMN", help="column of the weights")
     report.add_argument("--pos-label", metavar="LABEL", help="the positive label")
+    text = "draws behind intervals and p-values (default: 199); 0 leaves these out"
+    report.add_argument("--resamples", metavar="N", type=int, default=199, help=text)
     report.add_argument("--json", action="store_true", help="print JSON")
     report.set_defaults(run=_report)
     demo = commands.add_parser("demo", help="the whole job on data that scikit-learn bundles")

@@ -32,12 +32,14 @@ __all__ = [
     "CalibrationWarning",
     "Interval",
     "Sample",
+    "Samples",
     "StrOptions",
     "check_classes",
     "check_codes",
     "check_groups",
     "check_probabilities",
     "check_sample",
+    "check_samples",
     "check_weights",
     "column_or_1d",
     "fail",
@@ -56,6 +58,8 @@ __all__ = [
 
 OVERSHOOT = 1e-6  # probabilities this far outside [0, 1] are single precision noise: clipped
 INSIDE = ("skcal.", "sklearn.", "joblib.")
+MULTICLASS = ("raise", "classwise", "top_label")
+OR_MULTICLASS = ", unless multiclass is 'classwise' or 'top_label'"
 LISTED = 10  # labels that an error message shows at most
 
 
@@ -86,6 +90,14 @@ class Sample:
         return merge_ties(self.y, self.p, self.w)
 
 
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What a measure is averaged over: one sample, or one for each class against the rest."""
+
+    classes: tuple | None  # their labels; None for a single sample
+    samples: tuple[Sample, ...]
+
+
 def warn(message):
     """Warn at the line of the caller outside this package and the wrappers of scikit-learn."""
     frame, level = sys._getframe(1), 2
@@ -104,29 +116,61 @@ def fail_parameter(function, name, must, got) -> NoReturn:
     raise ValueError(f"The {name!r} parameter of {function} must {must}. Got {got} instead.")
 
 
-def check_sample(y_true, y_proba, sample_weight=None, pos_label=None, labels=None):
-    """Turn the arguments of a measure into a `Sample`.
+def check_samples(
+    y_true,
+    y_proba,
+    sample_weight=None,
+    pos_label=None,
+    labels=None,
+    multiclass="raise",
+    name="y_proba",
+):
+    """Turn the arguments of a measure into `Samples`: one, or one for each class.
 
-    See the docstrings of `skcal.metrics` for what is accepted.
+    See the docstrings of `skcal.metrics` for what is accepted; errors call y_proba by ``name``.
     """
+    if multiclass not in MULTICLASS:
+        fail("multiclass", f"be one of {shown(MULTICLASS)}", repr(multiclass))
     y_raw = _read(y_true, "y_true")
-    p, precision = check_probabilities(y_proba, n_columns=2)
-    _same_length(y_raw, p, "y_proba")
-    if labels is not None:
-        labels = check_classes(labels)
-        if labels.size != 2:
-            fail("labels", "hold the two labels of a binary problem", shown(labels))
-    if p.ndim == 2:
-        p = p[:, _positive_column(y_raw, pos_label, labels)]
-    y = _outcomes(y_raw, pos_label, labels)
-    w = check_weights(sample_weight, p.size)
-    p = np.ascontiguousarray(p, dtype=np.float64)
-    if p.size and _only_hard(p):
+    p, precision = check_probabilities(
+        y_proba, n_columns=2 if multiclass == "raise" else None, name=name, otherwise=OR_MULTICLASS
+    )
+    _same_length(y_raw, p, name)
+    w = check_weights(sample_weight, p.shape[0])
+    labels = None if labels is None else check_classes(labels)
+    binary = p.ndim == 1 or multiclass == "raise"
+    if binary and labels is not None and labels.size != 2:
+        fail("labels", "hold the two labels of a binary problem", shown(labels))
+    if binary:
+        if p.ndim == 2:
+            p = p[:, _positive_column(y_raw, pos_label, labels)]
+        codes, classes = _outcomes(y_raw, pos_label, labels), (0, 1)
+        if multiclass != "raise":
+            p = np.column_stack([1 - p.astype(precision), p])  # 1 - p as its own type has it
+    else:
+        if pos_label is not None:
+            fail("pos_label", f"be None with multiclass={multiclass!r}", repr(pos_label))
+        codes, classes = _codes(y_raw, p.shape[1], labels)
+    if _only_hard(p.ravel()):
         warn(
-            "y_proba holds only 0 and 1: these look like predicted labels, not probabilities "
+            f"{name} holds only 0 and 1: these look like predicted labels, not probabilities "
             "(pass predict_proba)."
         )
-    return weighted_sample(y, p, w, precision)
+    if multiclass == "raise":
+        p = np.ascontiguousarray(p, dtype=np.float64)
+        return Samples(None, (weighted_sample(codes, p, w, precision),))
+    if multiclass == "top_label":
+        top = p.argmax(axis=1)
+        right = (codes == top).view(np.int8)
+        return Samples(None, (weighted_sample(right, p.max(axis=1), w, precision),))
+    columns = enumerate(np.ascontiguousarray(p.T))
+    samples = (weighted_sample((codes == k).view(np.int8), c, w, precision) for k, c in columns)
+    return Samples(classes, tuple(samples))
+
+
+def check_sample(y_true, y_proba, sample_weight=None, pos_label=None, labels=None):
+    """The one sample of a binary problem."""
+    return check_samples(y_true, y_proba, sample_weight, pos_label, labels).samples[0]
 
 
 def weighted_sample(y, p, w, precision):
@@ -137,36 +181,38 @@ def weighted_sample(y, p, w, precision):
     return Sample(y, p, w, precision)
 
 
-def check_probabilities(y_proba, n_columns=None, ravel=True):
+def check_probabilities(y_proba, n_columns=None, ravel=True, name="y_proba", otherwise=""):
     """Finite probabilities, shape (n,) or (n, K), and the floating type they came in.
 
     A column vector is ravelled, unless it is the matrix of a one-class estimator. The rows of a
     matrix must sum to one.
     """
-    p = _read(y_proba, "y_proba")
+    p = _read(y_proba, name)
     if p.dtype.kind not in "fiub":
-        fail("y_proba", "hold numbers in [0, 1]", f"values of type {p.dtype}")
+        fail(name, "hold numbers in [0, 1]", f"values of type {p.dtype}")
     if ravel and p.ndim == 2 and p.shape[1] == 1:
         p = p[:, 0]
     if p.ndim > 2:
-        fail("y_proba", "have one or two dimensions", f"shape {p.shape}")
+        fail(name, "have one or two dimensions", f"shape {p.shape}")
     if p.ndim == 2 and n_columns not in (None, p.shape[1]):
         number = {1: "one", 2: "two"}.get(n_columns, n_columns)
         columns = "one column" if n_columns == 1 else f"{number} columns, one for each class"
-        fail("y_proba", f"have {columns}", f"shape {p.shape}")
-    _not_empty(p, "y_proba")
+        fail(name, f"have {columns}{otherwise}", f"shape {p.shape}")
+    _not_empty(p, name)
+    if not p.size:
+        fail(name, "have a column for each class", f"shape {p.shape}")
     precision = p.dtype.type if p.dtype.kind == "f" else np.float64
     p = p.astype(np.float64, copy=False)
     low, high = p.min(), p.max()
     if not (low >= 0 and high <= 1):
         if low < -OVERSHOOT or high > 1 + OVERSHOOT:
-            fail("y_proba", "lie in [0, 1]", f"values from {low:.6g} to {high:.6g}")
+            fail(name, "lie in [0, 1]", f"values from {low:.6g} to {high:.6g}")
         p = np.clip(p, 0.0, 1.0)
     if p.ndim == 2:
         sums = p.sum(axis=1) if p.shape[1] != 2 else p[:, 0] + p[:, 1]
         worst = int(np.argmax(np.abs(sums - 1)))
         if abs(sums[worst] - 1) > max(OVERSHOOT, np.sqrt(np.finfo(precision).eps)):
-            fail("y_proba", "have rows that sum to 1", f"a sum of {sums[worst]:.6g} in row {worst}")
+            fail(name, "have rows that sum to 1", f"a sum of {sums[worst]:.6g} in row {worst}")
     return p, precision
 
 
@@ -219,6 +265,22 @@ def infer_classes(y_true):
             if sum(np.count_nonzero(y == label) for label in pair) == y.size:
                 return np.array(pair)
     return np.unique(y)
+
+
+def _codes(y, n_columns, labels):
+    """Column of the class of each row, and the labels of the columns."""
+    y = _check_labels(y)
+    if labels is None:
+        labels = infer_classes(y)
+        if labels.size < n_columns:
+            must = f"name the {n_columns} columns of y_proba when y_true lacks some of its classes"
+            fail("labels", must, f"None, and the labels {shown(labels)}")
+        if labels.size > n_columns:
+            must = f"hold one label for each of the {n_columns} columns of y_proba"
+            fail("y_true", must, f"{labels.size}: {shown(labels)}")
+    if labels.size != n_columns:
+        fail("labels", f"name the {n_columns} columns of y_proba", shown(labels))
+    return check_codes(y, labels), tuple(labels.tolist())
 
 
 def check_codes(y_true, classes):

@@ -75,7 +75,7 @@ class ProbabilityScorer(BaseScorer):
 
 
 @validate_params({"measure": [callable]}, prefer_skip_nested_validation=True)
-def make_calibration_scorer(measure, *, pos_label=None, **params):
+def make_calibration_scorer(measure, *, pos_label=None, multiclass="raise", **params):
     """A scorer from a calibration measure; greater is better, so it is the negated measure.
 
     Parameters
@@ -84,6 +84,8 @@ def make_calibration_scorer(measure, *, pos_label=None, **params):
         A function of `skcal.metrics`, or any ``measure(y_true, y_proba, *, pos_label, labels)``.
     pos_label : label, default=None
         The positive class. None takes ``classes_[1]`` of the estimator, so string labels work.
+    multiclass : {"raise", "classwise", "top_label"}, default="raise"
+        As in the measures, for estimators of more than two classes.
     **params : dict
         Further arguments of the measure, such as ``n_bins=10``.
 
@@ -110,6 +112,8 @@ def make_calibration_scorer(measure, *, pos_label=None, **params):
     """
     if "return_certificate" in params:
         fail("params", "leave return_certificate out: a scorer returns a number", repr(params))
+    if multiclass != "raise":
+        params["multiclass"] = multiclass
     try:
         signature(measure).bind_partial(None, None, pos_label=None, labels=None, **params)
     except TypeError as error:
@@ -121,7 +125,7 @@ def make_calibration_scorer(measure, *, pos_label=None, **params):
 def _measure(y_true, y_proba, *, classes, measure, pos_label=None, sample_weight=None, **params):
     if len(classes) == 1:
         fail("estimator", "have been fitted on two classes", f"one: {shown(classes)}")
-    if pos_label is None and len(classes) == 2:
+    if pos_label is None and len(classes) == 2 and "multiclass" not in params:
         pos_label = classes[1]
     if sample_weight is not None:
         params["sample_weight"] = sample_weight
@@ -188,12 +192,12 @@ def get_scorer(name):
     return make_calibration_scorer(NAMED[name])
 
 
-def calibration_scorers(*, pos_label=None):
+def calibration_scorers(*, pos_label=None, multiclass="raise"):
     """All named scorers, for tools that take several at once.
 
     Parameters
     ----------
-    pos_label : label, default=None
+    pos_label, multiclass
         As in `make_calibration_scorer`.
 
     Returns
@@ -214,7 +218,7 @@ def calibration_scorers(*, pos_label=None):
     array([-0.04, -0.07, -0.04, -0.04, -0.02])
     """
     return {
-        name: make_calibration_scorer(measure, pos_label=pos_label)
+        name: make_calibration_scorer(measure, pos_label=pos_label, multiclass=multiclass)
         for name, measure in NAMED.items()
     }
 

@@ -11,7 +11,12 @@ import pytest
 from skcal import calibration_report
 from skcal.__main__ import main
 
+REPORT = ["report", "--resamples", "0"]  # no intervals: quick
 Y, P = [0, 1, 1, 0], [0.25, 0.5, 0.75, 0.75]
+
+
+def quick_report(*args, **options):
+    return calibration_report(*args, n_resamples=None, **options)
 
 
 @pytest.fixture
@@ -30,26 +35,34 @@ def rows(*columns):
 
 @pytest.mark.parametrize("header", ["y_true,y_proba", "label,p", "target,y_prob"])
 def test_report_reads_the_usual_columns(write, capsys, header):
-    assert main(["report", write(f"{header}\n{rows(Y, P)}\n")]) == 0
-    assert capsys.readouterr().out.rstrip() == calibration_report(Y, P)
+    assert main([*REPORT, write(f"{header}\n{rows(Y, P)}\n")]) == 0
+    assert capsys.readouterr().out.rstrip() == quick_report(Y, P)
 
 
 def test_named_columns_weights_quotes_and_labels(write, capsys):
     names = ['"well, nearly"' if k == 0 else "sick" for k in Y]
     text = f"id,truth,prob,w\n{rows('abcd', names, P, [1, 2, 0, 1])}"
     options = ["--true", "truth", "--proba", "prob", "--weight", "w", "--pos-label", "sick"]
-    assert main(["report", write(text), *options, "--json"]) == 0
-    expected = calibration_report(Y, P, sample_weight=[1, 2, 0, 1], output="dict")
+    assert main([*REPORT, write(text), *options, "--json"]) == 0
+    expected = quick_report(Y, P, sample_weight=[1, 2, 0, 1], output="dict")
     assert json.loads(capsys.readouterr().out) == expected
+
+
+def test_intervals_are_part_of_the_report(write, capsys):
+    path = write(f"y,p\n{rows(Y, P)}")
+    assert main(["report", path, "--resamples", "19"]) == 0
+    assert capsys.readouterr().out.rstrip() == calibration_report(Y, P, n_resamples=19)
+    assert main(["report", path, "--resamples", "3"]) == 2
+    assert "n_resamples" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("labels", [["False", "True"], ["0.0", "1.0"], ["-1", "1"]])
 def test_labels_are_numbers_or_booleans_where_they_can_be(write, capsys, labels):
     text = f"y,p\n{rows([labels[k] for k in Y], P)}"
-    assert main(["report", write(text)]) == 0
-    assert main(["report", write(text), "--pos-label", labels[1]]) == 0
+    assert main([*REPORT, write(text)]) == 0
+    assert main([*REPORT, write(text), "--pos-label", labels[1]]) == 0
     out = capsys.readouterr().out.rstrip()
-    assert out == "\n".join([calibration_report(Y, P)] * 2)
+    assert out == "\n".join([quick_report(Y, P)] * 2)
 
 
 def test_parquet(tmp_path, capsys):
@@ -58,8 +71,8 @@ def test_parquet(tmp_path, capsys):
 
     path = str(tmp_path / "forecasts.parquet")
     parquet.write_table(arrow.table({"y": Y, "p": P}), path)
-    assert main(["report", path]) == 0
-    assert capsys.readouterr().out.rstrip() == calibration_report(Y, P)
+    assert main([*REPORT, path]) == 0
+    assert capsys.readouterr().out.rstrip() == quick_report(Y, P)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +96,7 @@ def test_parquet(tmp_path, capsys):
     ],
 )
 def test_bad_input_is_one_line_and_status_two(write, capsys, text, options, message):
-    assert main(["report", write(text), *options]) == 2
+    assert main([*REPORT, write(text), *options]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
@@ -97,7 +110,7 @@ def test_bad_input_is_one_line_and_status_two(write, capsys, text, options, mess
     [("absent.csv", "No such file"), ("", "is a directory"), ("absent.parquet", "absent.parquet")],
 )
 def test_files_that_cannot_be_read(tmp_path, capsys, name, message):
-    assert main(["report", str(tmp_path / name)]) == 2
+    assert main([*REPORT, str(tmp_path / name)]) == 2
     err = capsys.readouterr().err
     assert message in err
     assert err.count("\n") == 1
@@ -106,13 +119,13 @@ def test_files_that_cannot_be_read(tmp_path, capsys, name, message):
 def test_binary_file(tmp_path, capsys):
     path = tmp_path / "forecasts.csv"
     path.write_bytes(bytes(range(128, 256)))
-    assert main(["report", str(path)]) == 2
+    assert main([*REPORT, str(path)]) == 2
     assert "UTF-8" in capsys.readouterr().err
 
 
 def test_missing_pyarrow(write, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert main(["report", write("", "forecasts.parquet")]) == 2
+    assert main([*REPORT, write("", "forecasts.parquet")]) == 2
     assert "pip install pyarrow" in capsys.readouterr().err
 
 
@@ -124,13 +137,13 @@ def run(*args, **options):
 
 def test_standard_input_and_a_reader_that_leaves():
     text = f"y,p\n{rows(Y, P)}\n"
-    done = run("report", "-", input=text)
+    done = run(*REPORT, "-", input=text)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.rstrip() == calibration_report(Y, P)
+    assert done.stdout.rstrip() == quick_report(Y, P)
     read, write = os.pipe()
     os.close(read)
     gone = subprocess.run(
-        [sys.executable, "-m", "skcal", "report", "-"],
+        [sys.executable, "-m", "skcal", *REPORT, "-"],
         input=text, stdout=write, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     os.close(write)
@@ -157,8 +170,8 @@ def test_large_files_keep_every_row(write, capsys):
     rng = np.random.default_rng(0)
     p = rng.random(20_000).round(6)
     y = (rng.random(p.size) < p).astype(int)
-    assert main(["report", write(f"y,p\n{rows(y, p)}"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == calibration_report(y, p, output="dict")
+    assert main([*REPORT, write(f"y,p\n{rows(y, p)}"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == quick_report(y, p, output="dict")
 
 
 def test_missing_labels_of_a_categorical_column(tmp_path, capsys):
@@ -166,20 +179,20 @@ def test_missing_labels_of_a_categorical_column(tmp_path, capsys):
     path = str(tmp_path / "labels.parquet")
     labels = pandas.Categorical(["no", "yes", None, "no"])
     pandas.DataFrame({"y": labels, "p": P}).to_parquet(path)
-    assert main(["report", path, "--pos-label", "yes"]) == 2
+    assert main([*REPORT, path, "--pos-label", "yes"]) == 2
     assert "column 'y' must hold no missing values" in capsys.readouterr().err
     whole = pandas.Categorical(["no", "yes", "yes", "no"])
     pandas.DataFrame({"y": whole, "p": P}).to_parquet(path)
-    assert main(["report", path, "--pos-label", "yes"]) == 0
-    assert capsys.readouterr().out.rstrip() == calibration_report(Y, P)
+    assert main([*REPORT, path, "--pos-label", "yes"]) == 0
+    assert capsys.readouterr().out.rstrip() == quick_report(Y, P)
 
 
 def test_semicolons_and_blanks_around_fields(write, capsys):
     text = "y;p\n" + "\n".join(f" {y} ; {p}" for y, p in zip(Y, P, strict=True))
-    assert main(["report", write(text)]) == 0
-    assert capsys.readouterr().out.rstrip() == calibration_report(Y, P)
+    assert main([*REPORT, write(text)]) == 0
+    assert capsys.readouterr().out.rstrip() == quick_report(Y, P)
 
 
 def test_a_column_named_twice(write, capsys):
-    assert main(["report", write("y,p,p\n1,0.5,0.2\n")]) == 2
+    assert main([*REPORT, write("y,p,p\n1,0.5,0.2\n")]) == 2
     assert "name column 'p' once" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.stats import bootstrap, kstest
 
 from skcal import inference, metrics, swap_regret
 from skcal._numerics import _replicates
@@ -39,11 +40,11 @@ def test_kernels_are_the_measures(measure, options, kernel):
         rng = np.random.default_rng(seed)
         mass = rng.integers(0, 3, (4, p.size)) * rng.random(p.size).round(2) + (p == p.max())
         y = (rng.random((4, p.size)) < p).astype(int)
-        values = kernel(p)(mass, y)[:, 0]
+        values = kernel(p)(mass, mass * y)[:, 0]
         expected = [measure(o, p, sample_weight=m, **options) for m, o in zip(mass, y, strict=True)]
         np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
         for masses, outcomes in ((mass[0], y), (mass, y[0])):  # one line for all
-            values = kernel(p)(masses, outcomes)[:, 0]
+            values = kernel(p)(masses, masses * outcomes)[:, 0]
             lines = zip(*np.broadcast_arrays(outcomes, masses), strict=True)
             expected = [measure(o, p, sample_weight=m, **options) for o, m in lines]
             np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
@@ -60,7 +61,7 @@ def test_the_second_column_of_scdl_is_the_next_loss():
 def test_soft_kernel_takes_the_slow_path_where_its_grid_is_too_coarse():
     p = np.repeat([0.5 - 1e-9, 0.5 + 1e-9], 8)
     y = np.repeat([1, 0], 8)
-    found = _replicates.soft_kernel(p)(np.ones((2, p.size)), y)
+    found = _replicates.soft_kernel(p)(np.ones((2, p.size)), y.astype(float))
     assert found[:, 0] == pytest.approx(metrics.scdl(y, p), rel=1e-9)
 
 
@@ -247,3 +248,128 @@ def test_weights_of_groups_may_be_a_column():
     assert column == inference.bootstrap_interval(
         metrics.scdl, y, p, sample_weight=w[:, 0], **options
     )
+
+
+CURVES = {
+    "squared": lambda p: p**2,
+    "over-confident": lambda p: 0.5 + 0.6 * (p - 0.5),
+    "wave": lambda p: np.clip(p + 0.15 * np.sin(6 * np.pi * p), 0, 1),
+}
+
+
+def population(measure, curve, options, tied):
+    """The error of the population: each forecast with both outcomes, at its rate."""
+    p = np.arange(1, 20) / 20 if tied else (np.arange(100_000) + 0.5) / 100_000
+    rate = CURVES[curve](p)
+    y, w = np.repeat([1, 0], p.size), np.append(rate, 1 - rate)
+    return measure(y, np.tile(p, 2), sample_weight=w, **options)
+
+
+def coverage(measure, options, curve, n, repeats, tied=False):
+    truth, covered = population(measure, curve, options, tied), []
+    for seed in range(repeats):
+        rng = np.random.default_rng([seed, n])
+        p = rng.integers(1, 20, n) / 20 if tied else rng.random(n)
+        y = (rng.random(n) < CURVES[curve](p)).astype(int)
+        found = inference.bootstrap_interval(
+            measure, y, p, n_resamples=199, random_state=seed, **options
+        )
+        covered.append(found.low <= truth <= found.high)
+    return np.mean(covered)
+
+
+ESTIMABLE = [
+    (metrics.smooth_calibration_error, {}),
+    (metrics.cutoff_calibration_error, {}),
+    (metrics.soft_calibration_decision_loss, {"n_bins": 8}),
+    (metrics.soft_calibration_decision_loss, {}),
+    (metrics.expected_calibration_error, {}),
+]
+
+
+@pytest.mark.parametrize(("measure", "options"), ESTIMABLE)
+def test_intervals_cover_the_population(measure, options):
+    # 92 of 100 on average is the least that is promised: 3 standard errors below it
+    assert coverage(measure, options, "squared", 200, 60) >= 0.92 - 3 * np.sqrt(0.92 * 0.08 / 60)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("n", [200, 1000])
+@pytest.mark.parametrize(
+    ("curve", "tied"), [*((curve, False) for curve in CURVES), ("squared", True)]
+)
+@pytest.mark.parametrize(("measure", "options"), ESTIMABLE)
+def test_intervals_cover_the_population_of_every_kind(measure, options, curve, tied, n):
+    found = coverage(measure, options, curve, n, 300, tied)
+    assert found >= 0.92 - 3 * np.sqrt(0.92 * 0.08 / 300)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize(("measure", "options"), ESTIMABLE[:3])
+def test_intervals_of_stable_measures_are_not_too_wide(measure, options):
+    found = coverage(measure, options, "squared", 1000, 300)
+    assert found <= 0.98 + 3 * np.sqrt(0.98 * 0.02 / 300)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("measure", [metrics.smce, metrics.cutoff_calibration_error])
+def test_pvalues_are_uniform(measure):
+    pvalues = rejections(measure, 100, 600, n_resamples=199)
+    assert kstest(pvalues - 0.5 / 200, "uniform").pvalue > 0.001
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca", "isotonic"])
+def test_methods_of_intervals(method):
+    _, p, y = data(2, 500, power=1.7)
+    found = inference.bootstrap_interval(metrics.smce, y, p, method=method, random_state=0)
+    assert found.low < 1 - 1 / 2.7 - 0.5 < found.high  # E p - p^1.7 for p uniform
+    assert found.high - found.low < 0.12
+
+
+def test_bca_is_that_of_a_mean():
+    # of a plain mean the corrections are small, and known: skewness / (6 sqrt(n))
+    def rate(y_true, y_proba, sample_weight=None):
+        return np.average(y_true, weights=sample_weight)
+
+    y = np.zeros(60, dtype=int)
+    y[:6] = 1
+    found = inference.bootstrap_interval(
+        rate, y, np.linspace(0.1, 0.9, 60), method="bca", random_state=0, n_resamples=4000
+    )
+    reference = bootstrap((y,), np.mean, method="BCa", n_resamples=4000, random_state=0)
+    ends = reference.confidence_interval
+    assert (found.low, found.high) == pytest.approx((ends.low, ends.high), abs=0.017)  # one row
+
+
+@pytest.mark.parametrize("function", ["bootstrap_interval", "calibration_test", "compare"])
+def test_functions_without_weights_are_refused(function):
+    def mean(y_true, y_proba):
+        return np.mean(y_true - y_proba)
+
+    _, p, y = data(2)
+    arrays = (y, p, p) if function == "compare" else (y, p)
+    with pytest.raises(ValueError, match=r"measure must take sample_weight.*got mean"):
+        getattr(inference, function)(mean, *arrays)
+
+
+def test_more_errors():
+    _, p, y = data(2)
+    with pytest.raises(ValueError, match="'n_jobs' parameter of calibration_test"):
+        inference.calibration_test(metrics.ece, y, p, n_jobs=0)
+    with pytest.raises(ValueError, match="proba_b must lie in"):
+        inference.compare(metrics.ece, y, p, p + 1)
+    groups = np.arange(60) // 3
+    with pytest.raises(ValueError, match="'method' parameter of bootstrap_interval must be 'perc"):
+        inference.bootstrap_interval(metrics.ece, y, p, groups=groups, method="isotonic")
+    by_groups = inference.bootstrap_interval(metrics.ece, y, p, groups=groups, method="bca")
+    assert by_groups.low <= by_groups.value <= by_groups.high
+
+
+def test_isotonic_rates_do_not_depend_on_the_order_of_ties():
+    p, y = np.repeat([0.2, 0.8], 10), np.tile([0, 1], 10)
+    options = {"n_resamples": 50, "random_state": 0}
+    first = inference.bootstrap_interval(metrics.smce, y, p, **options)
+    other = inference.bootstrap_interval(metrics.smce, y[::-1], p, **options)
+    assert (first.value, first.high) == pytest.approx((other.value, other.high), abs=0.05)
+    # rates of 1/2 in both groups, not of 0 and of 1
+    assert first.standard_error > 0.03

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from skcal import calibration_report, metrics
+from skcal import calibration_report, inference, metrics
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def forecasts():
 
 def test_values_are_those_of_the_measures(forecasts):
     y, p, w = forecasts
-    report = calibration_report(y, p, sample_weight=w, output="dict")
+    report = calibration_report(y, p, sample_weight=w, n_resamples=None, output="dict")
     expected = {
         "scdl": metrics.scdl,
         "cdl": metrics.cdl,
@@ -28,6 +28,8 @@ def test_values_are_those_of_the_measures(forecasts):
         "bece": metrics.actionable_binned_error,
         "smce": metrics.smce,
         "smece": metrics.smooth_ece,
+        "distcal": metrics.lower_calibration_distance,
+        "sintce": metrics.interval_calibration_error,
     }
     assert set(report["measures"]) == set(expected)
     for name, measure in expected.items():
@@ -47,18 +49,41 @@ def test_dict_survives_json(forecasts):
     assert json.loads(json.dumps(report, allow_nan=False)) == report
 
 
-def test_chance_level_of_the_ece_is_that_of_calibrated_outcomes(forecasts):
-    _, p, w = forecasts
-    rng = np.random.default_rng(0)
-    draws = (rng.random((400, p.size)) < p).astype(int)
-    mean = np.mean([metrics.ece(y, p, sample_weight=w) for y in draws])
-    report = calibration_report(draws[0], p, sample_weight=w, output="dict")
-    assert report["measures"]["ece"]["by_chance"] == pytest.approx(mean, rel=0.05)
+def test_draws_are_those_of_inference(forecasts):
+    y, p, w = forecasts
+    report = calibration_report(y, p, sample_weight=w, n_resamples=39, output="dict")
+    options = {"sample_weight": w, "n_resamples": 39, "random_state": 0}
+    for name, measure in (("scdl", metrics.scdl), ("sintce", metrics.interval_calibration_error)):
+        found = report["measures"][name]
+        test = inference.calibration_test(measure, y, p, **options)
+        chance = inference.null_reference(measure, y, p, **options)
+        interval = inference.bootstrap_interval(measure, y, p, **options)
+        assert found["pvalue"] == test.pvalue
+        assert found["by_chance"]["mean"] == chance.mean
+        assert found["by_chance"]["low"] == chance.quantiles[0.05]
+        assert found["by_chance"]["high"] == chance.quantiles[0.95]
+        assert found["confidence_interval"] == [interval.low, interval.high]
+    assert report["measures"]["distcal"]["pvalue"] is None  # each draw is a linear program
+    text = calibration_report(y, p, sample_weight=w, n_resamples=39)
+    assert f"{report['measures']['scdl']['by_chance']['high']:.4f}" in text
+    assert f"{report['measures']['scdl']['confidence_interval'][0]:.4f}" in text
+
+
+def test_verdict(forecasts):
+    y, p, _ = forecasts
+    assert "Not calibrated: chance gives" in calibration_report(y, p, n_resamples=39)
+    calibrated = (np.random.default_rng(0).random(p.size) < p).astype(int)
+    text = calibration_report(calibrated, p, n_resamples=39)
+    assert "No evidence against calibration" in text
+    quick = calibration_report(y, p, n_resamples=None)
+    assert "calibrated forecaster" not in quick
+    assert "evidence" not in quick
 
 
 def test_text_shows_every_value_and_fits_a_terminal(forecasts):
     y, p, _ = forecasts
-    text, report = calibration_report(y, p), calibration_report(y, p, output="dict")
+    text = calibration_report(y, p, n_resamples=39)
+    report = calibration_report(y, p, n_resamples=None, output="dict")
     for measure in report["measures"].values():
         assert f"{measure['value']:.4f}" in text
     assert max(map(len, text.splitlines())) <= 80
@@ -68,7 +93,8 @@ def test_calibrated_sample_has_no_worst_case():
     report = calibration_report([0, 1, 0, 1], [0.5] * 4, output="dict")
     assert report["worst_case"] is None
     assert report["regret_bound"] == 0
-    assert report["measures"]["scdl"] == {"value": 0.0, "n_bins": None}
+    assert report["measures"]["scdl"]["value"] == 0
+    assert report["measures"]["scdl"]["n_bins"] is None
     json.dumps(report, allow_nan=False)
     assert "exactly calibrated" in calibration_report([0, 1, 0, 1], [0.5] * 4)
 

@@ -1,8 +1,9 @@
 """Measures of many reweightings of one sorted sample at once.
 
-A kernel is made from sorted predictions and called with masses and 0/1 outcomes of all rows, one
-line for each replicate; either may have one line for all, shape (n,). It returns shape (b, k): the
-value and, where that has plateaus, what orders replicates on one of them.
+A kernel is made from sorted predictions and called with the masses of all rows and, of these, the
+masses of positive outcomes, one line for each replicate; either may have one line for all, shape
+(n,). It returns shape (b, k): the value and, where that has plateaus, what orders replicates on one
+of them.
 """
 
 from collections.abc import Callable
@@ -23,8 +24,8 @@ def cutoff_kernel(p: np.ndarray) -> Kernel:
     first = tie_starts(p)
     ends = None if first is None else np.append(first[1:], p.size) - 1
 
-    def values(mass: np.ndarray, y: np.ndarray) -> np.ndarray:
-        sums = np.cumsum(mass * (y - p), axis=1)
+    def values(mass: np.ndarray, ones: np.ndarray) -> np.ndarray:
+        sums = np.cumsum(np.atleast_2d(ones - mass * p), axis=1)
         sums = sums if ends is None else sums[:, ends]
         span = np.maximum(sums.max(axis=1), 0) - np.minimum(sums.min(axis=1), 0)
         return _column(span / mass.sum(axis=-1))
@@ -37,8 +38,8 @@ def smooth_kernel(p: np.ndarray) -> Kernel:
     first = tie_starts(p)
     x = p if first is None else p[first]
 
-    def values(mass: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return _column(flat_norms(x, _merged(mass * (y - p), first)) / mass.sum(axis=-1))
+    def values(mass: np.ndarray, ones: np.ndarray) -> np.ndarray:
+        return _column(flat_norms(x, _merged(ones - mass * p, first)) / mass.sum(axis=-1))
 
     return values
 
@@ -47,8 +48,8 @@ def binned_kernel(p: np.ndarray, m: int, precision: type = np.float64) -> Kernel
     """The l1 error of equal-width bins."""
     first = tie_starts(bin_index(p, m, precision))
 
-    def values(mass: np.ndarray, y: np.ndarray) -> np.ndarray:
-        residual = _merged(mass * (y - p), first)
+    def values(mass: np.ndarray, ones: np.ndarray) -> np.ndarray:
+        residual = _merged(ones - mass * p, first)
         return _column(np.abs(residual).sum(axis=1) / mass.sum(axis=-1))
 
     return values
@@ -59,9 +60,8 @@ def decision_kernel(p: np.ndarray) -> Kernel:
     first = tie_starts(p)
     x = p if first is None else p[first]
 
-    def values(mass: np.ndarray, y: np.ndarray) -> np.ndarray:
-        ones = _merged(mass * y, first)
-        mass = np.broadcast_to(_merged(np.atleast_2d(mass), first), ones.shape)
+    def values(mass: np.ndarray, ones: np.ndarray) -> np.ndarray:
+        mass, ones = np.broadcast_arrays(_merged(mass, first), _merged(ones, first))
         curves = (regret_curve(x, m, s) for m, s in zip(mass, ones, strict=True))
         heights = np.array([edge_height(edge_over(x, curve)) for curve in curves])
         return _column(2 * heights / mass.sum(axis=-1))
@@ -78,25 +78,22 @@ def soft_kernel(p: np.ndarray, n_bins: int | None = None) -> Kernel:
     cell = cell if first is None else cell[first]
 
     def bins(rows: np.ndarray) -> np.ndarray:
+        rows = np.atleast_2d(rows)
         moved = _merged(rows * up, first)
         out = np.zeros((len(rows), m + 2))
         out[:, cell] = _merged(rows, first) - moved
         out[:, cell + 1] += moved
         return out[:, : m + 1]
 
-    def values(mass: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def values(mass: np.ndarray, ones: np.ndarray) -> np.ndarray:
         total = np.atleast_1d(mass.sum(axis=-1))[:, None]
-        ones = bins(mass * y) / total
-        level = np.broadcast_to(bins(np.atleast_2d(mass)) / total, ones.shape), ones
+        weight, rate = np.broadcast_arrays(bins(mass) / total, bins(ones) / total)
         if n_bins is not None:
-            return _column(grid_loss(*level))
-        out = _balanced(level, finest)
+            return _column(grid_loss(weight, rate))
+        out = _balanced((weight, rate), finest)
+        lines = np.broadcast_arrays(np.atleast_2d(mass), np.atleast_2d(ones))
         for r in np.flatnonzero(np.isnan(out[:, 0])):  # needs a finer level: rare
-            one_mass, one_y = (a if a.ndim == 1 else a[r] for a in (mass, y))
-            kept = one_mass > 0
-            balance = self_balancing(
-                one_y[kept].astype(np.int64), p[kept], one_mass[kept].astype(float), "random"
-            )
+            balance = self_balancing(*rows_of(p, lines[0][r], lines[1][r]), "random")
             out[r] = balance.scdl, balance.next_loss
         return out
 
@@ -125,7 +122,18 @@ def _balanced(level: tuple[np.ndarray, np.ndarray], finest: int) -> np.ndarray:
     return out
 
 
+def rows_of(
+    p: np.ndarray, mass: np.ndarray, ones: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Outcomes, predictions and weights of rows with 0/1 outcomes that carry these masses."""
+    zeros = mass - ones
+    low, high = np.flatnonzero(zeros > 0), np.flatnonzero(ones > 0)
+    y = np.repeat([0, 1], [low.size, high.size])
+    return y, np.concatenate([p[low], p[high]]), np.concatenate([zeros[low], ones[high]])
+
+
 def _merged(rows: np.ndarray, first: np.ndarray | None) -> np.ndarray:
+    rows = np.atleast_2d(rows)
     return rows if first is None else np.add.reduceat(rows, first, axis=1)
 
 

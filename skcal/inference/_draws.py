@@ -3,23 +3,27 @@
 import warnings
 from dataclasses import dataclass
 from functools import partial
+from inspect import Parameter, signature
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.optimize import isotonic_regression
 from sklearn.utils import check_random_state
 
 from skcal import metrics
 from skcal._numerics import _replicates as kernels
+from skcal._numerics._atoms import tie_starts
 from skcal._validation import (
     CalibrationWarning,
     check_classes,
     check_groups,
-    check_sample,
+    check_samples,
     check_weights,
     fail,
     infer_classes,
     is_conventional,
 )
+from skcal.metrics._binned import balanced_bins
 
 ELEMENTS = 200_000  # of one batch: its temporaries stay in the cache
 SHARES = 64  # pieces of work that are dealt out to the workers
@@ -27,7 +31,12 @@ SHARES = 64  # pieces of work that are dealt out to the workers
 
 @dataclass(frozen=True)
 class Problem:
-    """A measure and a checked sample, sorted by prediction; picklable, for workers."""
+    """A measure and one checked sample, sorted by prediction; picklable, for workers.
+
+    A study is a list of problems on the same rows, and its value the sum of theirs times their
+    shares: one problem for two classes, one for each class with multiclass="classwise", and those
+    of two forecasters, the second with negative shares, for their difference.
+    """
 
     measure: object
     params: dict
@@ -36,9 +45,10 @@ class Problem:
     p: np.ndarray
     w: np.ndarray | None
     groups: np.ndarray | None
-    value: float
-    place: np.ndarray | None  # where each sorted row stood, when rows are paired across problems
+    place: np.ndarray  # where each sorted row stood
     precision: type
+    share: float
+    start: np.ndarray | None  # sum of the probabilities of earlier classes
 
     @property
     def slow(self):
@@ -49,18 +59,27 @@ class Problem:
         make = _fast_kernel(self)
         return self._one_by_one if make is None else make(self.p)
 
-    def _one_by_one(self, mass, y):
-        lines = zip(*np.broadcast_arrays(mass, y), strict=True)
-        return np.array([[self._call(outcomes.astype(np.int64), m)] for m, outcomes in lines])
+    def value(self):
+        """The measure of the sample itself, with its rows in the caller's order."""
+        y, p = np.empty_like(self.y), np.empty_like(self.p)
+        y[self.place], p[self.place], w = self.y, self.p, None
+        if self.w is not None:
+            w = np.empty_like(self.w)
+            w[self.place] = self.w
+        return float(self._call(y, p, w))
 
-    def _call(self, y, w):
-        options = dict(self.params, sample_weight=w)
+    def _one_by_one(self, mass, ones):
+        lines = zip(*np.broadcast_arrays(np.atleast_2d(mass), np.atleast_2d(ones)), strict=True)
+        return np.array([[self._call(*kernels.rows_of(self.p, *line))] for line in lines])
+
+    def _call(self, y, p, w):
+        options = self.params if w is None else dict(self.params, sample_weight=w)
         if self.names is not None:
             y = self.names[y]
-            options.update(pos_label=self.names[1], labels=np.sort(self.names))
+            options = dict(options, pos_label=self.names[1], labels=np.sort(self.names))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
-            return self.measure(y, self.p.astype(self.precision), **options)
+            return self.measure(y, p.astype(self.precision), **options)
 
 
 def _fast_kernel(problem):
@@ -82,29 +101,83 @@ def _fast_kernel(problem):
     return simple.get(measure) if not params else None
 
 
-def problem_of(measure, y_true, y_proba, sample_weight, pos_label, labels, params, groups=None):
-    """The problem of a call, checked."""
-    if "return_certificate" in params:
-        fail("params", "leave return_certificate out: draws are numbers", repr(params))
-    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
-    given = {"sample_weight": sample_weight, "pos_label": pos_label, "labels": labels}
-    given = {name: option for name, option in given.items() if option is not None}
-    value = float(measure(y_true, y_proba, **params, **given))
-    classes = infer_classes(y_true) if labels is None else check_classes(labels)
+def study_of(measure, y_true, y_proba, given, params, groups=None, sign=1.0, name="y_proba"):
+    """The study of a call, checked; ``given`` holds the other arguments of `check_samples`."""
+    _check_measure(measure, params)
+    checked = check_samples(y_true, y_proba, **given, name=name)
     names = None
-    if classes.size == 2 and not is_conventional(classes):
-        names = classes if classes[1] == pos_label else classes[::-1]
-    order = np.argsort(sample.p, kind="stable")
-    y, p = sample.y[order].astype(np.int64), sample.p[order]
-    w = None if sample.w is None else sample.w[order]
+    if given["multiclass"] == "raise":
+        names = _names(y_true, given["pos_label"], given["labels"])
     if groups is not None:
-        groups = check_groups(groups, np.shape(y_true)[0])
-        if sample.n != groups.size:  # rows of weight zero have gone
-            groups = groups[check_weights(sample_weight, groups.size) > 0]
-        groups = np.unique(groups[order], return_inverse=True)[1]
-        if groups.max() == 0:
-            fail("groups", "name at least two groups", "one")
-    return Problem(measure, params, names, y, p, w, groups, value, order, sample.precision)
+        groups = _codes_of_groups(groups, y_true, given["sample_weight"])
+    return study_of_samples(measure, checked.samples, params, names, groups, sign)
+
+
+def study_of_samples(measure, samples, params, names=None, groups=None, sign=1.0):
+    """The study of checked samples: one, or one for each class."""
+    if measure is metrics.actionable_binned_error and params.get("n_bins", "auto") == "auto":
+        params = dict(params, n_bins=balanced_bins(samples[0].n))  # also of resampled rows
+    study, start = [], np.zeros(samples[0].n) if len(samples) > 1 else None
+    for sample in samples:
+        order = np.argsort(sample.p, kind="stable")
+        y, p = sample.y[order].astype(np.int64), sample.p[order]
+        w, codes, before = (
+            None if rows is None else rows[order] for rows in (sample.w, groups, start)
+        )
+        share = sign / len(samples)
+        study.append(
+            Problem(
+                measure, params, names, y, p, w, codes, order, sample.precision, share, before
+            )
+        )  # fmt: skip
+        start = None if start is None else start + sample.p
+    return study
+
+
+def value_of(study):
+    return float(sum(problem.share * problem.value() for problem in study))
+
+
+def isotonic_rates(study):
+    """Rates of positive outcomes as the outcomes suggest them, increasing with the forecasts."""
+    rates = [_isotonic(problem) for problem in study]
+    if len(study) == 1:
+        return rates
+    rows, forecasts = np.empty((2, len(study), study[0].p.size))
+    for k, problem in enumerate(study):
+        rows[k, problem.place], forecasts[k, problem.place] = rates[k], problem.p
+    total = rows.sum(axis=0)  # of the classes of a row: must be one
+    rows = np.where(total > 0, rows, forecasts) / np.where(total > 0, total, 1.0)
+    return [row[problem.place] for row, problem in zip(rows, study, strict=True)]
+
+
+def _isotonic(problem):
+    first = tie_starts(problem.p)
+    mass = np.ones(problem.p.size) if problem.w is None else problem.w
+    if first is None:
+        return isotonic_regression(problem.y, weights=mass).x
+    sums = np.add.reduceat(mass, first)
+    rate = isotonic_regression(np.add.reduceat(mass * problem.y, first) / sums, weights=sums).x
+    return np.repeat(rate, np.diff(np.append(first, mass.size)))
+
+
+def starts_of(study, rates):
+    """Sums of the rates of earlier classes: together with them, where a uniform draw must fall."""
+    starts, sums = [], np.zeros(study[0].p.size)
+    for problem, rate in zip(study, rates, strict=True):
+        starts.append(sums[problem.place])
+        sums[problem.place] += rate
+    return starts
+
+
+def at_rates(study, rates):
+    """The measure of the rows when each is positive at its rate, and not by chance."""
+    total = 0.0
+    for problem, rate in zip(study, rates, strict=True):
+        mass = np.ones(rate.size) if problem.w is None else problem.w
+        exact = problem._call(*kernels.rows_of(problem.p, mass, mass * rate))
+        total += problem.share * float(exact)
+    return total
 
 
 def seeds_of(random_state, n_resamples):
@@ -112,52 +185,138 @@ def seeds_of(random_state, n_resamples):
     return check_random_state(random_state).randint(2**31 - 1, size=n_resamples)
 
 
-def replicate(draw, problems, seeds, n_jobs, verbose):
+def replicate(draw, study, seeds, n_jobs, verbose):
     """Values of all replicates, in the order of their seeds, shape (n_resamples, k)."""
-    size = max(1, ELEMENTS // problems[0].p.size)  # never of n_jobs: sums must not depend on it
-    if any(problem.slow for problem in problems):  # one call after the other: share them out
+    size = max(1, ELEMENTS // study[0].p.size)  # never of n_jobs: sums must not depend on it
+    if any(problem.slow for problem in study):  # one call after the other: share them out
         size = min(size, 16)
     share = size * max(1, -(-seeds.size // (size * SHARES)))
     parts = (seeds[start : start + share] for start in range(0, seeds.size, share))
-    tasks = (delayed(_share)(draw, problems, part, size) for part in parts)
+    tasks = (delayed(_share)(draw, study, part, size) for part in parts)
     return np.concatenate(Parallel(n_jobs=n_jobs, verbose=verbose)(tasks))
 
 
-def _share(draw, problems, seeds, size):
-    prepared = [(problem, problem.kernel()) for problem in problems]
+def _share(draw, study, seeds, size):
+    prepared = [problem.kernel() for problem in study]
     batches = (seeds[start : start + size] for start in range(0, seeds.size, size))
-    return np.concatenate([draw(prepared, batch) for batch in batches])
+    return np.concatenate([_mean(draw, study, prepared, batch) for batch in batches])
 
 
-def _weights(problem, seed):
-    """Weights of one bootstrap sample."""
-    rng, n = np.random.default_rng(seed), problem.p.size
-    if problem.groups is None:
-        # rows are exchangeable: unpaired ones may as well be drawn in sorted order
-        count = np.bincount(rng.integers(0, n, n), minlength=n)
-        count = count if problem.place is None else count[problem.place]
-    else:
-        size = problem.groups.max() + 1
-        count = np.bincount(rng.integers(0, size, size), minlength=size)[problem.groups]
-    return count if problem.w is None else count * problem.w
+def _mean(draw, study, prepared, seeds):
+    """The values of a batch of replicates, summed over the problems of the study."""
+    total = 0.0
+    for k, (problem, kernel) in enumerate(zip(study, prepared, strict=True)):
+        total = total + problem.share * kernel(*draw(problem, k, len(study) == 1, seeds))
+    return total
 
 
-def bootstrap(prepared, seeds):
-    """Values of resampled rows; with two problems, differences on the same resamples."""
-    values = []
-    for problem, kernel in prepared:
-        mass = np.empty((seeds.size, problem.p.size))
-        for line, seed in zip(mass, seeds, strict=True):
-            line[:] = _weights(problem, seed)
-        values.append(kernel(mass, problem.y))
-    return values[0] if len(values) == 1 else values[0] - values[1]
-
-
-def null(prepared, seeds):
-    """Values for outcomes drawn from the forecasts themselves, rows and weights kept."""
-    ((problem, kernel),) = prepared
+def _rows(problem, alone, rng):
+    """Which sorted rows a bootstrap sample holds; rows of several problems are drawn together."""
     n = problem.p.size
-    y = np.empty((seeds.size, n))
-    for line, seed in zip(y, seeds, strict=True):
-        np.less(np.random.default_rng(seed).random(n), problem.p, out=line, casting="unsafe")
-    return kernel(np.ones(n) if problem.w is None else problem.w, y)
+    if problem.groups is None:
+        drawn = rng.integers(0, n, n)
+        # rows are exchangeable: those of a single problem may as well be drawn in sorted order
+        count = np.bincount(drawn, minlength=n)
+        return count if alone else count[problem.place]
+    size = problem.groups.max() + 1
+    return np.bincount(rng.integers(0, size, size), minlength=size)[problem.groups]
+
+
+def bootstrap(problem, k, alone, seeds):
+    """Rows, or groups of rows, resampled with their outcomes."""
+    mass = np.empty((seeds.size, problem.p.size))
+    for line, seed in zip(mass, seeds, strict=True):
+        line[:] = _rows(problem, alone, np.random.default_rng(seed))
+    if problem.w is not None:
+        mass *= problem.w
+    return mass, mass * problem.y
+
+
+@dataclass(frozen=True)
+class Jackknife:
+    """Rows left out in turn: the seeds are the numbers of the blocks."""
+
+    block: np.ndarray  # of each row, in the caller's order
+
+    def __call__(self, problem, k, alone, seeds):
+        mass = (self.block[problem.place] != seeds[:, None]).astype(float)
+        if problem.w is not None:
+            mass *= problem.w
+        return mass, mass * problem.y
+
+
+def null(problem, k, alone, seeds):
+    """Outcomes drawn from the forecasts themselves, rows and weights kept."""
+    ones = np.empty((seeds.size, problem.p.size))
+    for line, seed in zip(ones, seeds, strict=True):
+        u = np.random.default_rng(seed).random(problem.p.size)
+        _positive(problem, u, problem.start, problem.p, line)
+    if problem.w is not None:
+        ones *= problem.w
+    return np.ones(problem.p.size) if problem.w is None else problem.w, ones
+
+
+def _positive(problem, u, start, rate, out):
+    """Which outcomes a uniform draw for each row makes positive."""
+    if start is None:
+        np.less(u, rate, out=out, casting="unsafe")
+    else:
+        u = u[problem.place] - start
+        out[:] = (u >= 0) & (u < rate)
+
+
+@dataclass(frozen=True)
+class Redraw:
+    """Rows resampled, each copy with an outcome of its own drawn at the rate of its row."""
+
+    rates: list
+    starts: list | None
+
+    def __call__(self, problem, k, alone, seeds):
+        n, rate = problem.p.size, self.rates[k]
+        mass, ones = np.empty((2, seeds.size, n))
+        for r, seed in enumerate(seeds):
+            rng = np.random.default_rng(seed)
+            drawn, u = rng.integers(0, n, n), rng.random(n)
+            if alone:
+                positive = u < rate[drawn]
+            else:  # drawn numbers rows as the caller does
+                rank = np.empty(n, dtype=np.int64)
+                rank[problem.place] = np.arange(n)
+                drawn = rank[drawn]
+                u -= self.starts[k][drawn]
+                positive = (u >= 0) & (u < rate[drawn])
+            mass[r] = np.bincount(drawn, minlength=n)
+            ones[r] = np.bincount(drawn[positive], minlength=n)
+        if problem.w is not None:
+            mass *= problem.w
+            ones *= problem.w
+        return mass, ones
+
+
+def _check_measure(measure, params):
+    if "return_certificate" in params:
+        fail("params", "leave return_certificate out: draws are numbers", repr(params))
+    known = signature(measure).parameters
+    if "sample_weight" not in known and not any(
+        kind.kind is Parameter.VAR_KEYWORD for kind in known.values()
+    ):
+        name = getattr(measure, "__name__", repr(measure))
+        fail("measure", "take sample_weight, by which rows are resampled", f"{name}, without it")
+
+
+def _names(y_true, pos_label, labels):
+    """Labels of outcomes 0 and 1 when they must be told."""
+    classes = infer_classes(y_true) if labels is None else check_classes(labels)
+    if classes.size != 2 or is_conventional(classes):
+        return None
+    return classes if classes[1] == pos_label else classes[::-1]
+
+
+def _codes_of_groups(groups, y_true, sample_weight):
+    groups = check_groups(groups, np.shape(y_true)[0])
+    w = check_weights(sample_weight, groups.size)
+    codes = np.unique(groups if w is None else groups[w > 0], return_inverse=True)[1]
+    if codes.max() == 0:
+        fail("groups", "name at least two groups", "one")
+    return codes

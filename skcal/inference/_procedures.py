@@ -1,79 +1,44 @@
 """Bootstrap intervals, tests of calibration, comparisons and chance levels."""
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
-from skcal import metrics
-from skcal._validation import Integral, Interval, Real, fail, validate_params
-from skcal.decision import swap_regret
-from skcal.inference._draws import bootstrap, null, problem_of, replicate, seeds_of
-
-# never below 0, and 0 for calibrated populations: only these have a floor, and a test against it
-ERRORS = {getattr(metrics, name) for name in metrics.__all__} - {metrics.score_decomposition}
-ERRORS.add(swap_regret)
+from skcal._validation import (
+    Integral,
+    Interval,
+    Real,
+    StrOptions,
+    fail,
+    fail_parameter,
+    validate_params,
+)
+from skcal.inference._draws import null, replicate, seeds_of, study_of, value_of
+from skcal.inference._intervals import (
+    ERRORS,
+    difference_of,
+    interval_of,
+    pvalue_of,
+    reference_of,
+)
+from skcal.inference._results import CalibrationTestResult
 
 RESAMPLING = {
     "measure": [callable],
     "confidence": [Interval(Real, 0, 1, closed="neither")],
     "n_resamples": [Interval(Integral, 9, None, closed="left")],
-    "n_jobs": [Integral, None],
+    "n_jobs": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Integral, None, -1, closed="right"),
+        None,
+    ],
     "random_state": ["random_state"],
     "verbose": ["verbose"],
 }
 
 
-@dataclass(frozen=True)
-class IntervalResult:
-    """An estimate with its uncertainty.
-
-    Attributes
-    ----------
-    value : float
-        The measure on the sample.
-    low, high : float
-        Ends of the confidence interval.
-    standard_error : float
-    """
-
-    value: float
-    low: float
-    high: float
-    standard_error: float
-
-
-@dataclass(frozen=True)
-class CalibrationTestResult:
-    """A test of the hypothesis that the forecasts are calibrated.
-
-    Attributes
-    ----------
-    statistic : float
-        The measure on the sample.
-    pvalue : float
-        How often calibrated forecasts would show as much.
-    """
-
-    statistic: float
-    pvalue: float
-
-
-@dataclass(frozen=True)
-class NullReference:
-    """What a calibrated forecaster with the same forecasts would score.
-
-    Attributes
-    ----------
-    mean : float
-    quantiles : dict
-        By level.
-    """
-
-    mean: float
-    quantiles: dict[float, float]
-
-
-@validate_params(RESAMPLING, prefer_skip_nested_validation=False)
+@validate_params(
+    {**RESAMPLING, "method": [StrOptions({"auto", "isotonic", "percentile", "bca"})]},
+    prefer_skip_nested_validation=False,
+)
 def bootstrap_interval(
     measure,
     y_true,
@@ -81,9 +46,11 @@ def bootstrap_interval(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     confidence=0.95,
     n_resamples=999,
+    method="auto",
     groups=None,
     n_jobs=None,
     random_state=None,
@@ -92,21 +59,30 @@ def bootstrap_interval(
 ):
     """Confidence interval of a measure by resampling rows, or groups of rows.
 
-    The replicates' quantiles are shifted by the replicates' bias, since a calibration error of a
-    sample, and that of a resample even more so, is larger than that of the population. The lower
-    end of a calibration error is 0 when the forecasts may be calibrated: when `calibration_test`
-    does not reject at 1 - confidence. (With ``groups`` there is no such test.)
+    A calibration error of a sample is larger, on average, than that of the population, and that of
+    a resample is larger still; so plain quantiles of resamples miss the population, and cover
+    anything but 0 when the forecasts are calibrated. See ``method``. The lower end of a calibration
+    error is 0 when `calibration_test` does not reject at 1 - confidence. (With ``groups`` there is
+    no such test.)
 
     Parameters
     ----------
     measure : callable
         A function of `skcal.metrics`, `skcal.swap_regret`, or any function with ``y_true``,
-        ``y_proba`` and ``sample_weight``; of the last kind the interval is shifted, no more.
-    y_true, y_proba, sample_weight, pos_label, labels
+        ``y_proba`` and ``sample_weight``; the last kind is not taken to be an error, with a floor.
+    y_true, y_proba, sample_weight, pos_label, multiclass, labels
         As in the measures. Rows are resampled with their weights: a row that counts k times must be
         repeated.
     confidence : float in (0, 1), default=0.95
     n_resamples : int, default=999
+    method : {"auto", "isotonic", "percentile", "bca"}, default="auto"
+        "isotonic" resamples rows and draws their outcomes anew at rates fitted by isotonic
+        regression. The error of those rates is known, so that the bias shows in full; the lower end
+        takes it off, or that of calibrated rates where it is larger; the upper end does not rely on
+        it. For calibration errors of independent rows.
+        "percentile" resamples rows with their outcomes and shifts the quantiles by the bias that
+        this shows. "bca" corrects and accelerates the quantiles [1]_, the acceleration from leaving
+        out up to 200 blocks of rows. "auto" is "isotonic" where that applies, else "percentile".
     groups : array-like of shape (n,), default=None
         Rows of one group depend on each other; groups are resampled as wholes.
     n_jobs : int, default=None
@@ -150,25 +126,18 @@ def bootstrap_interval(
     >>> bool(result.low < 1 / 6 < result.high)  # the error of the population
     True
     """
-    problem = problem_of(measure, y_true, y_proba, sample_weight, pos_label, labels, params, groups)
-    problem = replace(problem, place=None)
+    given = _given(sample_weight, pos_label, multiclass, labels)
+    study = study_of(measure, y_true, y_proba, given, params, groups)
     if (n_resamples + 1) * (1 - confidence) < 1 - 1e-9:
         least = int(np.ceil(1 / (1 - confidence) - 1e-9)) - 1
         fail("n_resamples", f"be at least {least} at this confidence", str(n_resamples))
+    if method == "isotonic" and (measure not in ERRORS or groups is not None):
+        must = (
+            "be 'percentile' or 'bca' with groups, and for functions that are no calibration error"
+        )
+        fail_parameter("bootstrap_interval", "method", must, "'isotonic'")
     seeds = seeds_of(random_state, n_resamples)
-    value = problem.value
-    draws = replicate(bootstrap, [problem], seeds, n_jobs, verbose)[:, 0]
-    bias, tail = draws.mean() - value, (1 - confidence) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail]) - bias
-    spread = float(draws.std(ddof=1))
-    if measure not in ERRORS:
-        return IntervalResult(value, float(low), float(high), spread)
-    if low > 0 and groups is None:
-        enough = int(np.ceil(10 / (1 - confidence)))  # to place the p-value on one side
-        test = _test(problem, seeds[:enough], n_jobs, verbose)
-        low = 0.0 if test.pvalue > 1 - confidence else low
-    low, high = max(float(low), 0.0), max(float(high), value)
-    return IntervalResult(value, min(low, value), high, spread)
+    return interval_of(study, confidence, method, seeds, (n_jobs, verbose))
 
 
 @validate_params(RESAMPLING, prefer_skip_nested_validation=False)
@@ -179,6 +148,7 @@ def calibration_test(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     n_resamples=999,
     n_jobs=None,
@@ -198,7 +168,7 @@ def calibration_test(
     measure : callable
         As in `bootstrap_interval`. SCDL is compared together with SCDL on the next finer grid, so
         that its plateaus do not tie.
-    y_true, y_proba, sample_weight, pos_label, labels
+    y_true, y_proba, sample_weight, pos_label, multiclass, labels
         As in the measures.
     n_resamples, n_jobs, random_state, verbose
         As in `bootstrap_interval`.
@@ -224,8 +194,10 @@ def calibration_test(
     >>> inference.calibration_test(metrics.scdl, y, p, random_state=0).pvalue < 0.05
     True
     """
-    problem = problem_of(measure, y_true, y_proba, sample_weight, pos_label, labels, params)
-    return _test(problem, seeds_of(random_state, n_resamples), n_jobs, verbose)
+    given = _given(sample_weight, pos_label, multiclass, labels)
+    study = study_of(measure, y_true, y_proba, given, params)
+    draws = replicate(null, study, seeds_of(random_state, n_resamples), n_jobs, verbose)
+    return CalibrationTestResult(value_of(study), pvalue_of(study, draws))
 
 
 @validate_params(RESAMPLING, prefer_skip_nested_validation=False)
@@ -237,6 +209,7 @@ def compare(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     confidence=0.95,
     n_resamples=999,
@@ -253,10 +226,10 @@ def compare(
     measure : callable
         As in `bootstrap_interval`.
     y_true : array-like of shape (n,)
-        Labels of two classes.
-    proba_a, proba_b : array-like of shape (n,), (n, 1) or (n, 2)
+        Labels of two classes, or of K with ``multiclass``.
+    proba_a, proba_b : array-like of shape (n,), (n, 1) or (n, K)
         Probabilities of the two forecasters.
-    sample_weight, pos_label, labels
+    sample_weight, pos_label, multiclass, labels
         As in the measures.
     confidence, n_resamples, groups, n_jobs, random_state, verbose
         As in `bootstrap_interval`.
@@ -286,13 +259,13 @@ def compare(
     >>> inference.compare(metrics.smce, y, p, p**2, random_state=0).high < 0
     True
     """
-    common = (sample_weight, pos_label, labels, params, groups)
-    problems = [problem_of(measure, y_true, proba, *common) for proba in (proba_a, proba_b)]
-    draws = replicate(bootstrap, problems, seeds_of(random_state, n_resamples), n_jobs, verbose)
-    value = problems[0].value - problems[1].value
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(draws[:, 0], [tail, 1 - tail]) - (draws[:, 0].mean() - value)
-    return IntervalResult(value, float(low), float(high), float(draws[:, 0].std(ddof=1)))
+    given = _given(sample_weight, pos_label, multiclass, labels)
+    study = [
+        *study_of(measure, y_true, proba_a, given, params, groups, 1.0, "proba_a"),
+        *study_of(measure, y_true, proba_b, given, params, groups, -1.0, "proba_b"),
+    ]
+    seeds = seeds_of(random_state, n_resamples)
+    return difference_of(study, confidence, seeds, (n_jobs, verbose))
 
 
 @validate_params(RESAMPLING, prefer_skip_nested_validation=False)
@@ -303,6 +276,7 @@ def null_reference(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     n_resamples=199,
     n_jobs=None,
@@ -314,7 +288,7 @@ def null_reference(
 
     Parameters
     ----------
-    measure, y_true, y_proba, sample_weight, pos_label, labels
+    measure, y_true, y_proba, sample_weight, pos_label, multiclass, labels
         As in `bootstrap_interval`; of ``y_true`` only the labels matter.
     n_resamples, n_jobs, random_state, verbose
         As in `bootstrap_interval`.
@@ -334,21 +308,16 @@ def null_reference(
     >>> round(inference.null_reference(metrics.ece, p > 0.5, p, random_state=0).mean, 2)
     0.12
     """
-    problem = problem_of(measure, y_true, y_proba, sample_weight, pos_label, labels, params)
-    draws = replicate(null, [problem], seeds_of(random_state, n_resamples), n_jobs, verbose)[:, 0]
-    levels = (0.05, 0.5, 0.95)
-    quantiles = dict(zip(levels, np.quantile(draws, levels).tolist(), strict=True))
-    return NullReference(float(draws.mean()), quantiles)
+    given = _given(sample_weight, pos_label, multiclass, labels)
+    study = study_of(measure, y_true, y_proba, given, params)
+    draws = replicate(null, study, seeds_of(random_state, n_resamples), n_jobs, verbose)
+    return reference_of(draws)
 
 
-def _test(problem, seeds, n_jobs, verbose):
-    draws = replicate(null, [problem], seeds, n_jobs, verbose)
-    # the sample itself, by the same arithmetic, so that equal values are equal
-    w = np.ones(problem.p.size) if problem.w is None else problem.w
-    observed = problem.kernel()(w, problem.y[None])[0]
-    above, tied = np.zeros(len(draws), dtype=bool), np.ones(len(draws), dtype=bool)
-    for column, own in zip(draws.T, observed, strict=True):
-        slack = 1e-12 * (1 + abs(own))
-        above |= tied & (column > own + slack)
-        tied &= np.abs(column - own) <= slack
-    return CalibrationTestResult(problem.value, float(1 + np.sum(above | tied)) / (len(draws) + 1))
+def _given(sample_weight, pos_label, multiclass, labels):
+    return {
+        "sample_weight": sample_weight,
+        "pos_label": pos_label,
+        "multiclass": multiclass,
+        "labels": labels,
+    }

@@ -17,12 +17,13 @@ from skcal._validation import (
     Integral,
     Interval,
     StrOptions,
-    check_sample,
+    check_samples,
     fail,
     fail_parameter,
     validate_params,
     warn,
 )
+from skcal.metrics._classes import over_classes
 
 MOST_BINS = 2**24
 
@@ -95,6 +96,7 @@ def expected_calibration_error(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     return_certificate=False,
     n_bins=15,
@@ -111,14 +113,18 @@ def expected_calibration_error(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels of two classes.
-    y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+        Labels of two classes, or of K with ``multiclass``.
+    y_proba : array-like of shape (n,), (n, 1) or (n, K)
         Probability of the positive class in [0, 1], or one column for each label.
     sample_weight : array-like of shape (n,), default=None
         Non-negative weights; rows of weight 0 are ignored.
     pos_label : label, default=None
         The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
-    labels : array-like of shape (2,), default=None
+    multiclass : {"raise", "classwise", "top_label"}, default="raise"
+        What to do with a column of ``y_proba`` for each of K classes: "classwise" is the mean over
+        the classes, each against the rest; "top_label" compares the largest probability of a row
+        with whether its class is right. "raise" takes two classes only.
+    labels : array-like of shape (K,), default=None
         The labels in the order of the columns of ``y_proba``; by default sorted.
     return_certificate : bool, default=False
         Return a `BinnedCertificate` instead of a float.
@@ -163,12 +169,15 @@ def expected_calibration_error(
     >>> expected_calibration_error([1, 0, 0, 1], [0.9, 0.2, 0.1, 0.6], n_bins=5)
     0.2
     """
-    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
+    samples = check_samples(y_true, y_proba, sample_weight, pos_label, labels, multiclass)
     if debias and norm != "l2":
         must = "be 'l2' with debias=True"
         fail_parameter("expected_calibration_error", "norm", must, repr(norm))
-    certificate = binned_error(sample, n_bins, strategy, norm, debias)
-    return certificate if return_certificate else certificate.value
+    return over_classes(
+        samples,
+        lambda sample: binned_error(sample, n_bins, strategy, norm, debias),
+        return_certificate,
+    )
 
 
 def binned_error(sample, n_bins=15, strategy="uniform", norm="l1", debias=False):
@@ -203,6 +212,7 @@ def actionable_binned_error(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     return_certificate=False,
     n_bins="auto",
@@ -214,7 +224,7 @@ def actionable_binned_error(
 
     Parameters
     ----------
-    y_true, y_proba, sample_weight, pos_label, labels
+    y_true, y_proba, sample_weight, pos_label, multiclass, labels
         As in `expected_calibration_error`.
     return_certificate : bool, default=False
         Return a `BinnedCertificate` instead of a float.
@@ -250,13 +260,16 @@ def actionable_binned_error(
     >>> actionable_binned_error([1, 1, 1, 0], [0.75, 0.75, 0.75, 0.75], n_bins=4)
     0.0
     """
-    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
-    certificate = rounded_error(sample, n_bins)
-    return certificate if return_certificate else certificate.value
+    samples = check_samples(y_true, y_proba, sample_weight, pos_label, labels, multiclass)
+    return over_classes(samples, lambda sample: rounded_error(sample, n_bins), return_certificate)
+
+
+def balanced_bins(n):
+    return max(1, round(n ** (1 / 3)))
 
 
 def rounded_error(sample, n_bins="auto"):
-    m = max(1, round(sample.n ** (1 / 3))) if n_bins == "auto" else n_bins
+    m = balanced_bins(sample.n) if n_bins == "auto" else n_bins
     grid = np.arange(m + 1) / m
     mass, _, sum_y = grid_sums(sample.y, sample.p, sample.w, m, sample.precision)
     value = 2 * np.abs(sum_y - mass * grid).sum() / sample.total
@@ -264,19 +277,6 @@ def rounded_error(sample, n_bins="auto"):
     mean_p, mean_y = _means(mass, mass * grid, sum_y)
     edges = np.append(grid, 1.0)
     return BinnedCertificate(float(value), edges, count, mass, mean_p, mean_y, factor=2)
-
-
-def expected_by_chance(sample, n_bins=15):
-    """About what `binned_error` would be for a calibrated forecaster with these forecasts.
-
-    The residual of a bin is then nearly normal, with the variance sum of w^2 p (1 - p).
-    """
-    variance = np.zeros(n_bins)
-    for rows in blocks(sample.n, n_bins):
-        p, w = sample.p[rows], 1.0 if sample.w is None else sample.w[rows]
-        index = bin_index(p, n_bins, sample.precision)
-        variance += np.bincount(index, w * w * p * (1 - p), n_bins)
-    return float(np.sqrt(2 / np.pi * variance).sum() / sample.total)
 
 
 def _tied_bins(sample, n_bins):

@@ -6,7 +6,8 @@ import numpy as np
 
 from skcal._numerics._prefix_sums import extreme_interval, extreme_tail, residual_sums
 from skcal._results import Certificate
-from skcal._validation import StrOptions, check_sample, validate_params
+from skcal._validation import StrOptions, check_samples, validate_params
+from skcal.metrics._classes import over_classes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +58,7 @@ def cutoff_calibration_error(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     return_certificate=False,
     region="interval",
@@ -69,14 +71,18 @@ def cutoff_calibration_error(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels of two classes.
-    y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+        Labels of two classes, or of K with ``multiclass``.
+    y_proba : array-like of shape (n,), (n, 1) or (n, K)
         Probability of the positive class in [0, 1], or one column for each label.
     sample_weight : array-like of shape (n,), default=None
         Non-negative weights; rows of weight 0 are ignored.
     pos_label : label, default=None
         The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
-    labels : array-like of shape (2,), default=None
+    multiclass : {"raise", "classwise", "top_label"}, default="raise"
+        What to do with a column of ``y_proba`` for each of K classes: "classwise" is the mean over
+        the classes, each against the rest; "top_label" compares the largest probability of a row
+        with whether its class is right. "raise" takes two classes only.
+    labels : array-like of shape (K,), default=None
         The labels in the order of the columns of ``y_proba``; by default sorted.
     return_certificate : bool, default=False
         Return a `CutoffCertificate` instead of a float.
@@ -109,9 +115,8 @@ def cutoff_calibration_error(
     >>> cutoff_calibration_error([1, 1, 0, 0], [0.5, 0.5, 0.25, 0.25])
     0.25
     """
-    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
-    certificate = cutoff_error(sample, region)
-    return certificate if return_certificate else certificate.value
+    samples = check_samples(y_true, y_proba, sample_weight, pos_label, labels, multiclass)
+    return over_classes(samples, lambda sample: cutoff_error(sample, region), return_certificate)
 
 
 def cutoff_error(sample, region="interval"):

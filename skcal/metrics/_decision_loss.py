@@ -11,12 +11,13 @@ from skcal._validation import (
     Integral,
     Interval,
     StrOptions,
-    check_sample,
+    check_samples,
     fail_parameter,
     validate_params,
 )
 from skcal.decision._task import DecisionTask
 from skcal.decision._worst_case import regret_envelope, task_of_edge
+from skcal.metrics._classes import over_classes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,6 +170,7 @@ def calibration_decision_loss(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     return_certificate=False,
     thresholds=(0.0, 1.0),
@@ -184,14 +186,18 @@ def calibration_decision_loss(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels of two classes.
-    y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+        Labels of two classes, or of K with ``multiclass``.
+    y_proba : array-like of shape (n,), (n, 1) or (n, K)
         Probability of the positive class in [0, 1], or one column for each label.
     sample_weight : array-like of shape (n,), default=None
         Non-negative weights; rows of weight 0 are ignored.
     pos_label : label, default=None
         The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
-    labels : array-like of shape (2,), default=None
+    multiclass : {"raise", "classwise", "top_label"}, default="raise"
+        What to do with a column of ``y_proba`` for each of K classes: "classwise" is the mean over
+        the classes, each against the rest; "top_label" compares the largest probability of a row
+        with whether its class is right. "raise" takes two classes only.
+    labels : array-like of shape (K,), default=None
         The labels in the order of the columns of ``y_proba``; by default sorted.
     return_certificate : bool, default=False
         Return a `DecisionLossCertificate`, with the worst-case task, instead of a float.
@@ -233,19 +239,22 @@ def calibration_decision_loss(
     >>> loss.task.thresholds_
     array([0.75])
     """
-    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
-    low, high = _check_thresholds(thresholds)
-    x, curve, edge = regret_envelope(sample, low, high)
-    if not return_certificate:
-        return decision_loss(edge)
-    return _certify(sample, x, curve, edge, (low, high))
+    samples = check_samples(y_true, y_proba, sample_weight, pos_label, labels, multiclass)
+    ends = _check_thresholds(thresholds)
+    return over_classes(
+        samples,
+        lambda sample: _certify(sample, ends),
+        return_certificate,
+        lambda sample: decision_loss(regret_envelope(sample, *ends)[2]),
+    )
 
 
 def decision_loss(edge):
     return min(max(2 * edge_height(edge), 0.0), 1.0)
 
 
-def _certify(sample, points, curve, edge, thresholds):
+def _certify(sample, thresholds):
+    points, curve, edge = regret_envelope(sample, *thresholds)
     x, mass, ones, _ = sample.atoms.written_out()
     line = tuple(float(end) for end in supporting_line(points, curve, edge))
     forecasts = (x, mass / sample.total, ones / mass)
@@ -269,6 +278,7 @@ def soft_calibration_decision_loss(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     return_certificate=False,
     n_bins=None,
@@ -291,14 +301,18 @@ def soft_calibration_decision_loss(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels of two classes.
-    y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+        Labels of two classes, or of K with ``multiclass``.
+    y_proba : array-like of shape (n,), (n, 1) or (n, K)
         Probability of the positive class in [0, 1], or one column for each label.
     sample_weight : array-like of shape (n,), default=None
         Non-negative weights; rows of weight 0 are ignored.
     pos_label : label, default=None
         The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
-    labels : array-like of shape (2,), default=None
+    multiclass : {"raise", "classwise", "top_label"}, default="raise"
+        What to do with a column of ``y_proba`` for each of K classes: "classwise" is the mean over
+        the classes, each against the rest; "top_label" compares the largest probability of a row
+        with whether its class is right. "raise" takes two classes only.
+    labels : array-like of shape (K,), default=None
         The labels in the order of the columns of ``y_proba``; by default sorted.
     return_certificate : bool, default=False
         Return a `SoftDecisionLossCertificate` instead of a float.
@@ -339,22 +353,20 @@ def soft_calibration_decision_loss(
     >>> soft_calibration_decision_loss([0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5])
     0.0
     """
-    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
-    if n_bins is not None:
-        bins = rounded_bins(sample.y, sample.p, sample.w, n_bins, rounding, sample.precision)
-        loss, threshold = soft_loss(bins, n_bins)
-        if not return_certificate:
-            return loss
-        finer = rounded_bins(sample.y, sample.p, sample.w, 2 * n_bins, rounding, sample.precision)
-        next_loss = soft_loss(finer, 2 * n_bins)[0]
-        tables = (*_bin_table(bins, n_bins), _bin_table(finer, 2 * n_bins))
-        return SoftDecisionLossCertificate(
-            loss, n_bins, loss, next_loss, threshold, *tables, rounding, False
+    samples = check_samples(y_true, y_proba, sample_weight, pos_label, labels, multiclass)
+    if n_bins is None:
+        return over_classes(
+            samples,
+            lambda sample: _certify_balance(sample, rounding),
+            return_certificate,
+            lambda sample: soft_decision_loss(sample, rounding).scdl,
         )
-    balance = soft_decision_loss(sample, rounding)
-    if not return_certificate:
-        return balance.scdl
-    return _certify_balance(sample, balance, rounding)
+    return over_classes(
+        samples,
+        lambda sample: _certify_level(sample, n_bins, rounding),
+        return_certificate,
+        lambda sample: soft_loss(_bins(sample, n_bins, rounding), n_bins)[0],
+    )
 
 
 def soft_decision_loss(sample, rounding="random"):
@@ -362,18 +374,32 @@ def soft_decision_loss(sample, rounding="random"):
     return self_balancing(sample.y, sample.p, sample.w, rounding)
 
 
-def _certify_balance(sample, balance, rounding):
+def _certify_balance(sample, rounding):
+    balance = soft_decision_loss(sample, rounding)
     m = balance.n_bins
     if m == np.inf:
         x, mass, _, _ = sample.atoms.written_out()
         table = (x, mass / sample.total, x)
         tables, threshold = (*table, table), 0.0
     else:
-        bins, finer = (rounded_bins(sample.y, sample.p, sample.w, k, rounding) for k in (m, 2 * m))
+        bins, finer = (_bins(sample, k, rounding) for k in (m, 2 * m))
         tables, threshold = (*_bin_table(bins, m), _bin_table(finer, 2 * m)), soft_loss(bins, m)[1]
     return SoftDecisionLossCertificate(
         balance.scdl, m, balance.loss, balance.next_loss, threshold, *tables, rounding, True
     )
+
+
+def _certify_level(sample, m, rounding):
+    bins, finer = (_bins(sample, k, rounding) for k in (m, 2 * m))
+    (loss, threshold), next_loss = soft_loss(bins, m), soft_loss(finer, 2 * m)[0]
+    tables = (*_bin_table(bins, m), _bin_table(finer, 2 * m))
+    return SoftDecisionLossCertificate(
+        loss, m, loss, next_loss, threshold, *tables, rounding, False
+    )
+
+
+def _bins(sample, m, rounding):
+    return rounded_bins(sample.y, sample.p, sample.w, m, rounding, sample.precision)
 
 
 def _bin_table(bins, m):

@@ -13,7 +13,8 @@ from skcal._numerics._lipschitz_dual import (
     transport_cost,
 )
 from skcal._results import Certificate
-from skcal._validation import Interval, Real, check_sample, validate_params, warn
+from skcal._validation import Interval, Real, check_samples, validate_params, warn
+from skcal.metrics._classes import over_classes
 
 SLACK = 1e-12
 
@@ -87,6 +88,7 @@ def lower_calibration_distance(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     return_certificate=False,
     tol=1e-5,
@@ -100,14 +102,18 @@ def lower_calibration_distance(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels of two classes.
-    y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+        Labels of two classes, or of K with ``multiclass``.
+    y_proba : array-like of shape (n,), (n, 1) or (n, K)
         Probability of the positive class in [0, 1], or one column for each label.
     sample_weight : array-like of shape (n,), default=None
         Non-negative weights; rows of weight 0 are ignored.
     pos_label : label, default=None
         The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
-    labels : array-like of shape (2,), default=None
+    multiclass : {"raise", "classwise", "top_label"}, default="raise"
+        What to do with a column of ``y_proba`` for each of K classes: "classwise" is the mean over
+        the classes, each against the rest; "top_label" compares the largest probability of a row
+        with whether its class is right. "raise" takes two classes only.
+    labels : array-like of shape (K,), default=None
         The labels in the order of the columns of ``y_proba``; by default sorted.
     return_certificate : bool, default=False
         Return a `LowerDistanceCertificate`, with both ends of the bracket, instead of a float.
@@ -142,16 +148,14 @@ def lower_calibration_distance(
     >>> round(lower_calibration_distance(y_true, y_proba), 5)  # 2 e^2 / (1 + 2 e) for e = 0.05
     0.00455
     """
-    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
-    certificate = lower_distance_of(sample, tol)
-    width = certificate.upper - certificate.lower
-    if width > tol:
-        warn(f"the lower distance is known up to {width:.2g}, not to tol={tol:.2g}.")
-    return certificate if return_certificate else certificate.value
+    samples = check_samples(y_true, y_proba, sample_weight, pos_label, labels, multiclass)
+    return over_classes(samples, lambda sample: lower_distance_of(sample, tol), return_certificate)
 
 
 def lower_distance_of(sample, tol=1e-5):
     x, mass, ones, _ = sample.atoms.written_out()
     zeros, ones = (mass - ones) / sample.total, ones / sample.total
     lower, upper, potentials, targets = lower_distance(x, zeros, ones, tol)
+    if upper - lower > tol:
+        warn(f"the lower distance is known up to {upper - lower:.2g}, not to tol={tol:.2g}.")
     return LowerDistanceCertificate(upper, lower, upper, x, zeros, ones, *potentials, *targets)

@@ -13,7 +13,8 @@ from skcal._numerics._smoothing import (
     smoothed_error,
 )
 from skcal._results import Certificate
-from skcal._validation import Interval, Real, check_sample, validate_params
+from skcal._validation import Interval, Real, check_samples, validate_params
+from skcal.metrics._classes import over_classes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,6 +118,7 @@ def smooth_calibration_error(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     return_certificate=False,
 ):
@@ -129,14 +131,18 @@ def smooth_calibration_error(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels of two classes.
-    y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+        Labels of two classes, or of K with ``multiclass``.
+    y_proba : array-like of shape (n,), (n, 1) or (n, K)
         Probability of the positive class in [0, 1], or one column for each label.
     sample_weight : array-like of shape (n,), default=None
         Non-negative weights; rows of weight 0 are ignored.
     pos_label : label, default=None
         The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
-    labels : array-like of shape (2,), default=None
+    multiclass : {"raise", "classwise", "top_label"}, default="raise"
+        What to do with a column of ``y_proba`` for each of K classes: "classwise" is the mean over
+        the classes, each against the rest; "top_label" compares the largest probability of a row
+        with whether its class is right. "raise" takes two classes only.
+    labels : array-like of shape (K,), default=None
         The labels in the order of the columns of ``y_proba``; by default sorted.
     return_certificate : bool, default=False
         Return a `SmoothCertificate` instead of a float.
@@ -172,9 +178,10 @@ def smooth_calibration_error(
     >>> round(smooth_calibration_error([1, 0, 0, 0, 0], [0.9, 0.4, 0.3, 0.4, 0.3]), 12)
     0.27
     """
-    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
-    certificate = smooth_error(sample, proofs=return_certificate)
-    return certificate if return_certificate else certificate.value
+    samples = check_samples(y_true, y_proba, sample_weight, pos_label, labels, multiclass)
+    return over_classes(
+        samples, smooth_error, return_certificate, lambda sample: smooth_error(sample, False).value
+    )
 
 
 def smooth_error(sample, proofs=True):
@@ -203,6 +210,7 @@ def smooth_ece(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     return_certificate=False,
     sigma=None,
@@ -215,14 +223,18 @@ def smooth_ece(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels of two classes.
-    y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+        Labels of two classes, or of K with ``multiclass``.
+    y_proba : array-like of shape (n,), (n, 1) or (n, K)
         Probability of the positive class in [0, 1], or one column for each label.
     sample_weight : array-like of shape (n,), default=None
         Non-negative weights; rows of weight 0 are ignored.
     pos_label : label, default=None
         The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
-    labels : array-like of shape (2,), default=None
+    multiclass : {"raise", "classwise", "top_label"}, default="raise"
+        What to do with a column of ``y_proba`` for each of K classes: "classwise" is the mean over
+        the classes, each against the rest; "top_label" compares the largest probability of a row
+        with whether its class is right. "raise" takes two classes only.
+    labels : array-like of shape (K,), default=None
         The labels in the order of the columns of ``y_proba``; by default sorted.
     return_certificate : bool, default=False
         Return a `SmoothECECertificate` instead of a float.
@@ -260,10 +272,17 @@ def smooth_ece(
     >>> round(smooth_ece([0, 1, 0, 1], [0.1, 0.2, 0.8, 0.9]), 3)
     0.257
     """
-    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
+    samples = check_samples(y_true, y_proba, sample_weight, pos_label, labels, multiclass)
+    return over_classes(
+        samples,
+        lambda sample: _certify_kernel(sample, sigma),
+        return_certificate,
+        lambda sample: kernel_error(sample, sigma).error,
+    )
+
+
+def _certify_kernel(sample, sigma):
     smoothed = kernel_error(sample, sigma)
-    if not return_certificate:
-        return smoothed.error
     curve = density(smoothed.coefficients, max(smoothed.sigma, FINEST_WIDTH))
     grid = np.linspace(0.0, 1.0, curve.size)
     x, mass, ones, _ = sample.atoms.written_out()

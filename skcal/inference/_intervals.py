@@ -1,0 +1,138 @@
+"""Intervals, p-values and references from draws of a study."""
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from skcal import metrics
+from skcal.decision import swap_regret
+from skcal.inference._draws import (
+    Jackknife,
+    Redraw,
+    at_rates,
+    bootstrap,
+    isotonic_rates,
+    null,
+    replicate,
+    seeds_of,
+    starts_of,
+    study_of_samples,
+    value_of,
+)
+from skcal.inference._results import IntervalResult, NullReference
+
+# never below 0, and 0 for calibrated populations: only these have a floor, and a test against it
+ERRORS = {getattr(metrics, name) for name in metrics.__all__} - {metrics.score_decomposition}
+ERRORS.add(swap_regret)
+
+BLOCKS = 200  # of rows, left out in turn
+LEVELS = (0.05, 0.5, 0.95)
+
+
+def interval_of(study, confidence, method, seeds, work, null_draws=None):
+    """The interval of a measure; the draws of a test that was made anyway save one."""
+    measure, grouped = study[0].measure, study[0].groups is not None
+    if method == "auto":
+        method = "isotonic" if measure in ERRORS and not grouped else "percentile"
+    interval = {
+        "isotonic": _isotonic_interval,
+        "percentile": _percentile_interval,
+        "bca": _bca_interval,
+    }[method]
+    value = value_of(study)
+    low, high, spread = interval(study, value, _tails(confidence), seeds, work)
+    if measure not in ERRORS:
+        return IntervalResult(value, low, high, spread)
+    if low > 0 and not grouped:
+        if null_draws is None:
+            enough = int(np.ceil(10 / (1 - confidence)))  # to place the p-value on one side
+            null_draws = replicate(null, study, seeds[:enough], *work)
+        if method == "isotonic":  # no rates have a larger bias than calibrated ones
+            low = min(low, value - np.quantile(null_draws[:, 0], (1 + confidence) / 2))
+        low = 0.0 if pvalue_of(study, null_draws) > 1 - confidence else low
+    return IntervalResult(value, float(np.clip(low, 0.0, value)), max(high, value), spread)
+
+
+def assess(measure, sample, confidence, n_resamples, work, random_state):
+    """Interval, p-value and null reference of a checked sample; the null draws serve all three."""
+    study = study_of_samples(measure, (sample,), {})
+    seeds = seeds_of(random_state, n_resamples)
+    null_draws = replicate(null, study, seeds, *work)
+    interval = interval_of(study, confidence, "auto", seeds, work, null_draws)
+    return interval, pvalue_of(study, null_draws), reference_of(null_draws)
+
+
+def difference_of(study, confidence, seeds, work):
+    """The interval of a difference of two forecasters."""
+    value = value_of(study)
+    interval = _percentile_interval(study, value, _tails(confidence), seeds, work)
+    return IntervalResult(value, *interval)
+
+
+def reference_of(draws):
+    """Mean and quantiles of null draws."""
+    quantiles = np.quantile(draws[:, 0], LEVELS).tolist()
+    return NullReference(float(draws[:, 0].mean()), dict(zip(LEVELS, quantiles, strict=True)))
+
+
+def _tails(confidence):
+    return np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+
+
+def _isotonic_interval(study, value, tails, seeds, work):
+    """Errors of estimation where the truth is known: outcomes redrawn at isotonic rates.
+
+    The whole bias is taken off the lower end. The upper end relies on none: the bias is upward, and
+    how large it is at these rates is an estimate.
+    """
+    rates = isotonic_rates(study)
+    starts = starts_of(study, rates) if len(study) > 1 else None
+    draws = replicate(Redraw(rates, starts), study, seeds, *work)[:, 0]
+    error = draws - at_rates(study, rates)
+    low, high = np.quantile(error, tails)
+    bias = max(float(error.mean()), 0.0)
+    return value - float(high), value - float(low) + bias, float(draws.std(ddof=1))
+
+
+def _percentile_interval(study, value, tails, seeds, work):
+    """Quantiles of resampled values, shifted by the bias that they show."""
+    draws = replicate(bootstrap, study, seeds, *work)[:, 0]
+    low, high = np.quantile(draws, tails) - (draws.mean() - value)
+    return float(low), float(high), float(draws.std(ddof=1))
+
+
+def _bca_interval(study, value, tails, seeds, work):
+    """Bias-corrected and accelerated quantiles; the acceleration by leaving out blocks of rows."""
+    draws = replicate(bootstrap, study, seeds, *work)[:, 0]
+    first = study[0]
+    if first.groups is None:
+        unit = np.random.default_rng(seeds[0]).permutation(first.p.size)
+    else:
+        unit = np.empty_like(first.groups)
+        unit[first.place] = first.groups
+    n_blocks = min(BLOCKS, int(unit.max()) + 1)
+    left_out = replicate(Jackknife(unit % n_blocks), study, np.arange(n_blocks), *work)[:, 0]
+    influence = left_out.mean() - left_out
+    square = (influence**2).sum()
+    acceleration = (influence**3).sum() / (6 * square**1.5) if square > 0 else 0.0
+    # draws that all lie on one side of the value still leave it between quantiles
+    below = (np.sum(draws < value) + np.sum(draws <= value)) / 2
+    shift = ndtri(np.clip(below, 0.5, draws.size - 0.5) / draws.size)
+    z = shift + ndtri(tails)
+    levels = ndtr(shift + z / np.maximum(1 - acceleration * z, 1e-3))
+    low, high = np.quantile(draws, levels)
+    return float(low), float(high), float(draws.std(ddof=1))
+
+
+def pvalue_of(study, draws):
+    """How often null draws are at least as large as the sample, the sample included."""
+    # the sample itself, by the same arithmetic, so that equal values are equal
+    observed = 0.0
+    for problem in study:
+        w = np.ones(problem.p.size) if problem.w is None else problem.w
+        observed = observed + problem.share * problem.kernel()(w, w * problem.y)
+    above, tied = np.zeros(len(draws), dtype=bool), np.ones(len(draws), dtype=bool)
+    for column, own in zip(draws.T, observed[0], strict=True):
+        slack = 1e-12 * (1 + abs(own))
+        above |= tied & (column > own + slack)
+        tied &= np.abs(column - own) <= slack
+    return float(1 + np.sum(above | tied)) / (len(draws) + 1)
