@@ -35,6 +35,8 @@ def main(argv=None):
 
 
 def _report(options):
+    if options.resamples and options.resamples < 19:
+        raise ValueError(f"--resamples must be 0 or at least 19; got {options.resamples}.")
     y_true, y_proba, sample_weight = _files.read_forecasts(
         options.file, options.true, options.proba, options.weight
     )

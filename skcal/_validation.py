@@ -3,12 +3,9 @@
 This is also the only door to private parts of scikit-learn; other rooms import them from here.
 """
 
-import sys
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
-from typing import NoReturn
 
 import numpy as np
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
@@ -24,6 +21,16 @@ from sklearn.utils.validation import _check_method_params as fit_params_of
 from sklearn.utils.validation import column_or_1d
 
 from skcal._numerics._atoms import merge_ties
+from skcal._reading import (
+    CalibrationWarning,
+    fail,
+    fail_parameter,
+    not_empty,
+    ravelled,
+    read,
+    shown,
+    warn,
+)
 
 __all__ = [
     "BaseScorer",
@@ -57,14 +64,8 @@ __all__ = [
 ]
 
 OVERSHOOT = 1e-6  # probabilities this far outside [0, 1] are single precision noise: clipped
-INSIDE = ("skcal.", "sklearn.", "joblib.")
 MULTICLASS = ("raise", "classwise", "top_label")
 OR_MULTICLASS = ", unless multiclass is 'classwise' or 'top_label'"
-LISTED = 10  # labels that an error message shows at most
-
-
-class CalibrationWarning(UserWarning):
-    """The input is valid, but the number may not mean what the user hopes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,7 @@ class Sample:
     p: np.ndarray  # float64 probabilities of outcome 1
     w: np.ndarray | None = None  # float64 weights, all positive
     precision: type = np.float64  # the type in which p was given: bin edges are rounded to it
+    dropped: tuple | None = None  # where rows of weight zero stood, their outcomes and predictions
 
     @property
     def n(self):
@@ -98,24 +100,6 @@ class Samples:
     samples: tuple[Sample, ...]
 
 
-def warn(message):
-    """Warn at the line of the caller outside this package and the wrappers of scikit-learn."""
-    frame, level = sys._getframe(1), 2
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(INSIDE):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, CalibrationWarning, stacklevel=level)
-
-
-def fail(name, must, got) -> NoReturn:
-    """The one sentence of every data error."""
-    raise ValueError(f"{name} must {must}; got {got}.")
-
-
-def fail_parameter(function, name, must, got) -> NoReturn:
-    """The sentence of scikit-learn's parameter errors, for checks that its table cannot express."""
-    raise ValueError(f"The {name!r} parameter of {function} must {must}. Got {got} instead.")
-
-
 def check_samples(
     y_true,
     y_proba,
@@ -129,9 +113,9 @@ def check_samples(
 
     See the docstrings of `skcal.metrics` for what is accepted; errors call y_proba by ``name``.
     """
-    if multiclass not in MULTICLASS:
+    if not isinstance(multiclass, str) or multiclass not in MULTICLASS:
         fail("multiclass", f"be one of {shown(MULTICLASS)}", repr(multiclass))
-    y_raw = _read(y_true, "y_true")
+    y_raw = read(y_true, "y_true")
     p, precision = check_probabilities(
         y_proba, n_columns=2 if multiclass == "raise" else None, name=name, otherwise=OR_MULTICLASS
     )
@@ -143,14 +127,14 @@ def check_samples(
         fail("labels", "hold the two labels of a binary problem", shown(labels))
     if binary:
         if p.ndim == 2:
-            p = p[:, _positive_column(y_raw, pos_label, labels)]
+            p = p[:, _positive_column(y_raw, pos_label, labels, name)]
         codes, classes = _outcomes(y_raw, pos_label, labels), (0, 1)
         if multiclass != "raise":
             p = np.column_stack([1 - p.astype(precision), p])  # 1 - p as its own type has it
     else:
         if pos_label is not None:
             fail("pos_label", f"be None with multiclass={multiclass!r}", repr(pos_label))
-        codes, classes = _codes(y_raw, p.shape[1], labels)
+        codes, classes = _codes(y_raw, p.shape[1], labels, name)
     if _only_hard(p.ravel()):
         warn(
             f"{name} holds only 0 and 1: these look like predicted labels, not probabilities "
@@ -177,7 +161,8 @@ def weighted_sample(y, p, w, precision):
     """A `Sample` of checked arrays, without the rows of weight zero."""
     if w is not None and not w.all():
         kept = w > 0
-        y, p, w = y[kept], p[kept], w[kept]
+        dropped = np.flatnonzero(~kept), y[~kept], p[~kept]
+        return Sample(y[kept], p[kept], w[kept], precision, dropped)
     return Sample(y, p, w, precision)
 
 
@@ -187,7 +172,7 @@ def check_probabilities(y_proba, n_columns=None, ravel=True, name="y_proba", oth
     A column vector is ravelled, unless it is the matrix of a one-class estimator. The rows of a
     matrix must sum to one.
     """
-    p = _read(y_proba, name)
+    p = read(y_proba, name)
     if p.dtype.kind not in "fiub":
         fail(name, "hold numbers in [0, 1]", f"values of type {p.dtype}")
     if ravel and p.ndim == 2 and p.shape[1] == 1:
@@ -198,7 +183,7 @@ def check_probabilities(y_proba, n_columns=None, ravel=True, name="y_proba", oth
         number = {1: "one", 2: "two"}.get(n_columns, n_columns)
         columns = "one column" if n_columns == 1 else f"{number} columns, one for each class"
         fail(name, f"have {columns}{otherwise}", f"shape {p.shape}")
-    _not_empty(p, name)
+    not_empty(p, name)
     if not p.size:
         fail(name, "have a column for each class", f"shape {p.shape}")
     precision = p.dtype.type if p.dtype.kind == "f" else np.float64
@@ -216,7 +201,7 @@ def check_probabilities(y_proba, n_columns=None, ravel=True, name="y_proba", oth
     return p, precision
 
 
-def check_weights(sample_weight, n):
+def check_weights(sample_weight, n, name="sample_weight", others="y_true"):
     """Non-negative, finite, not all zero; None stays None.
 
     Measures do not change when all weights are scaled, so extreme ones are brought near one by an
@@ -224,17 +209,17 @@ def check_weights(sample_weight, n):
     """
     if sample_weight is None:
         return None
-    w = _read(sample_weight, "sample_weight")
+    w = read(sample_weight, name)
     if w.dtype.kind not in "fiub":
-        fail("sample_weight", "hold numbers", f"values of type {w.dtype}")
-    w = _ravelled(w, "sample_weight").astype(np.float64, copy=False)
+        fail(name, "hold numbers", f"values of type {w.dtype}")
+    w = ravelled(w, name).astype(np.float64, copy=False)
     if w.size != n:
-        fail("sample_weight", f"have the length of y_true ({n})", f"length {w.size}")
+        fail(name, f"have the length of {others} ({n})", f"length {w.size}")
     low, high = w.min(), w.max()
     if not (low >= 0 and high < np.inf):
-        fail("sample_weight", "be finite and not negative", f"values from {low:.6g} to {high:.6g}")
+        fail(name, "be finite and not negative", f"values from {low:.6g} to {high:.6g}")
     if high == 0:
-        fail("sample_weight", "hold a positive weight", "zeros only")
+        fail(name, "hold a positive weight", "zeros only")
     if not 1e-100 < high < 1e100:
         w = np.ldexp(w, -np.frexp(high)[1])
     return w
@@ -242,7 +227,7 @@ def check_weights(sample_weight, n):
 
 def check_groups(groups, n):
     """Labels of groups of dependent rows, one for each row."""
-    groups = _ravelled(_read(groups, "groups"), "groups")
+    groups = ravelled(read(groups, "groups"), "groups")
     if groups.size != n:
         fail("groups", f"have the length of y_true ({n})", f"length {groups.size}")
     return groups
@@ -250,7 +235,7 @@ def check_groups(groups, n):
 
 def check_classes(labels, name="labels"):
     """Distinct class labels as a one-dimensional array, in the order given."""
-    labels = _ravelled(_read(labels, name), name)
+    labels = ravelled(read(labels, name), name)
     distinct = np.unique(labels)
     if distinct.size != labels.size:
         fail(name, "be distinct", shown(labels))
@@ -259,7 +244,7 @@ def check_classes(labels, name="labels"):
 
 def infer_classes(y_true):
     """The classes that unlabelled tables and matrices speak of: sorted labels, as scikit-learn."""
-    y = _check_labels(_read(y_true, "y_true"))
+    y = _check_labels(read(y_true, "y_true"))
     if y.dtype.kind in "biu":
         for pair in ([0, 1], [-1, 1]):
             if sum(np.count_nonzero(y == label) for label in pair) == y.size:
@@ -267,25 +252,25 @@ def infer_classes(y_true):
     return np.unique(y)
 
 
-def _codes(y, n_columns, labels):
+def _codes(y, n_columns, labels, name):
     """Column of the class of each row, and the labels of the columns."""
     y = _check_labels(y)
     if labels is None:
         labels = infer_classes(y)
         if labels.size < n_columns:
-            must = f"name the {n_columns} columns of y_proba when y_true lacks some of its classes"
+            must = f"name the {n_columns} columns of {name} when y_true lacks some of its classes"
             fail("labels", must, f"None, and the labels {shown(labels)}")
         if labels.size > n_columns:
-            must = f"hold one label for each of the {n_columns} columns of y_proba"
+            must = f"hold one label for each of the {n_columns} columns of {name}"
             fail("y_true", must, f"{labels.size}: {shown(labels)}")
     if labels.size != n_columns:
-        fail("labels", f"name the {n_columns} columns of y_proba", shown(labels))
+        fail("labels", f"name the {n_columns} columns of {name}", shown(labels))
     return check_codes(y, labels), tuple(labels.tolist())
 
 
 def check_codes(y_true, classes):
     """Index into ``classes`` of every label of y_true."""
-    y = _check_labels(_read(y_true, "y_true"))
+    y = _check_labels(read(y_true, "y_true"))
     _only_known(y, classes)
     order = np.argsort(classes)
     return order[np.searchsorted(classes, y, sorter=order)]
@@ -296,69 +281,14 @@ def is_conventional(labels):
     return labels.dtype.kind in "biuf" and set(labels.tolist()) in ({0, 1}, {-1, 1})
 
 
-def shown(labels):
-    """Labels as an error message shows them."""
-    items = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    return "[" + ", ".join(map(repr, items[:LISTED])) + (", ...]" if len(items) > LISTED else "]")
-
-
-def _read(values, name):
-    """An array of numbers, booleans or labels without missing entries; masks are not dropped."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        fail(name, "hold no missing values", "masked entries")
-    if hasattr(values, "toarray"):
-        fail(name, "be a dense array", f"a sparse one ({type(values).__name__})")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # older NumPy warns where newer ones raise
-            array = np.asarray(values)
-    except (ValueError, Warning):
-        fail(name, "be an array", "nested sequences of different lengths")
-    if array.ndim == 0:
-        fail(name, "be an array", f"{type(values).__name__} of shape () ({values!r:.50})")
-    if array.dtype.kind in "US" and not hasattr(values, "dtype"):
-        array = np.asarray(values, dtype=object)  # NumPy turns the list ["a", nan] into "a", "nan"
-    if array.dtype.kind == "O" and array.size:
-        array = _infer(array, name)
-        # nullable frames know the precision that their objects have lost
-        array = array.astype(getattr(getattr(values, "dtype", None), "numpy_dtype", array.dtype))
-    if array.dtype.kind not in "biufUSO":
-        fail(name, "hold numbers, booleans or strings", f"values of type {array.dtype}")
-    if array.dtype.kind == "f" and array.size and np.isnan(array.min()):
-        fail(name, "hold no missing values", f"NaN in row {_first_row(np.isnan(array))}")
-    return array
-
-
-def _infer(array, name):
-    """Give object arrays (nullable frames, mixed lists) the type of what they hold."""
-    try:
-        missing = (np.equal(array, None) | np.not_equal(array, array)).astype(bool)
-    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
-        fail(name, "hold no missing values", "a missing value (NA)")
-    if missing.any():
-        fail(name, "hold no missing values", f"one in row {_first_row(missing)}")
-    types = set(map(type, array.ravel().tolist()))
-    text = [issubclass(kind, str | bytes) for kind in types]
-    if all(text):
-        return array
-    try:
-        if any(text):
-            raise TypeError
-        inferred = np.array(array.tolist())
-        return inferred if inferred.dtype.kind in "biuf" else array.astype(np.float64)
-    except (TypeError, ValueError):
-        names = ", ".join(sorted(kind.__name__ for kind in types))
-        fail(name, "hold numbers, booleans or strings of one kind", f"values of type {names}")
-
-
-def _positive_column(y, pos_label, labels):
+def _positive_column(y, pos_label, labels, name):
     """Column of a two-column y_proba that belongs to the positive label."""
     if labels is None:
         labels = infer_classes(y)
         if labels.size > 2:
             _too_many(labels)
         if labels.size == 1:
-            fail("labels", "name both columns of y_proba when y_true holds one label", "None")
+            fail("labels", f"name both columns of {name} when y_true holds one label", "None")
     if pos_label is None:
         if not is_conventional(labels):
             fail("pos_label", f"name the positive one of the labels {shown(labels)}", "None")
@@ -371,7 +301,7 @@ def _positive_column(y, pos_label, labels):
 
 def _check_labels(y):
     """One-dimensional labels; whole numbers as integers, other numbers are refused."""
-    y = _ravelled(y, "y_true")
+    y = ravelled(y, "y_true")
     if y.dtype.kind != "f":
         return y
     with np.errstate(invalid="ignore"):  # infinite labels cast to nonsense and are refused
@@ -443,20 +373,6 @@ def _only_known(y, labels):
         fail("y_true", f"hold only the labels {shown(labels)}", f"also {shown(unknown)}")
 
 
-def _ravelled(values, name):
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1:
-        fail(name, "be one-dimensional", f"shape {values.shape}")
-    _not_empty(values, name)
-    return values
-
-
-def _not_empty(values, name):
-    if not values.shape[0]:
-        fail(name, "hold at least one row", "an empty array")
-
-
 def _same_length(y, p, name):
     if y.shape[0] != p.shape[0]:
         fail(name, f"have the length of y_true ({y.shape[0]})", f"length {p.shape[0]}")
@@ -466,5 +382,33 @@ def _only_hard(p):
     return not p[0] % 1 and not p[-1] % 1 and bool(np.all((p == 0) | (p == 1)))
 
 
-def _first_row(where):
-    return int(np.flatnonzero(where.reshape(where.shape[0], -1).any(axis=1))[0])
+def check_forecasts(p):
+    """Forecasts of one outcome as a recalibrator takes them: finite float64 in [0, 1]."""
+    p = read(p, "p")
+    if p.dtype.kind not in "fiub":
+        fail("p", "hold numbers in [0, 1]", f"values of type {p.dtype}")
+    p = ravelled(p, "p").astype(np.float64, copy=False)
+    low, high = p.min(), p.max()
+    if not (low >= -OVERSHOOT and high <= 1 + OVERSHOOT):
+        fail("p", "lie in [0, 1]", f"values from {low:.6g} to {high:.6g}")
+    return np.ascontiguousarray(np.clip(p, 0.0, 1.0) if low < 0 or high > 1 else p)
+
+
+def check_calibration_rows(p, y, sample_weight=None):
+    """The rows of a recalibrator: a `Sample` in which both outcomes occur."""
+    p, y = check_forecasts(p), ravelled(read(y, "y"), "y")
+    if y.size != p.size:
+        fail("y", f"have the length of p ({p.size})", f"length {y.size}")
+    distinct = np.unique(y)
+    if y.dtype.kind not in "biuf" or not (
+        np.isin(distinct, [0, 1]).all() or np.isin(distinct, [-1, 1]).all()
+    ):
+        must = "hold the outcomes 0 and 1 (RecalibratedClassifier takes labels of any kind)"
+        fail("y", must, shown(distinct))
+    weights = check_weights(sample_weight, p.size)
+    sample = weighted_sample((y > 0).astype(np.int8), p, weights, np.float64)
+    positive = np.count_nonzero(sample.y)
+    if positive in (0, sample.n):
+        only = f"only {int(bool(positive))} in {sample.n} rows of positive weight"
+        fail("y", "hold both outcomes", only)
+    return sample

@@ -9,7 +9,9 @@ from skcal import metrics
 from skcal._validation import Integral, Interval, StrOptions, check_sample, validate_params
 from skcal.decision._worst_case import regret_envelope, task_of_edge
 from skcal.inference._intervals import assess
+from skcal.inference._procedures import N_JOBS
 from skcal.metrics._binned import binned_error, rounded_error
+from skcal.metrics._calibration_distance import distance_of
 from skcal.metrics._cutoff import cutoff_error
 from skcal.metrics._decision_loss import decision_loss, soft_decision_loss
 from skcal.metrics._decomposition import decompose
@@ -27,18 +29,21 @@ MEASURES = {
     "cutoff": ("cutoff", metrics.cutoff_calibration_error),
     "smce": ("smCE", metrics.smooth_calibration_error),
     "smece": ("smECE", metrics.smooth_ece),
+    "caldist": ("CalDist", metrics.calibration_distance),
     "distcal": ("DistCal", metrics.lower_calibration_distance),
     "sintce": ("SintCE", metrics.interval_calibration_error),
     "ece": ("ECE", metrics.expected_calibration_error),
     "bece": ("bECE", metrics.actionable_binned_error),
 }
 # Rows beyond which a measure is not drawn again and again: a draw takes too long.
-MOST_ROWS = {"distcal": 0, "sintce": 10_000}
+PARTITIONED = 20_000  # rows beyond which the nearest partition takes longer than all the rest
+MOST_ROWS = {"caldist": 0, "distcal": 0, "sintce": 10_000}
 
 
 @validate_params(
     {
         "n_resamples": [Interval(Integral, 19, None, closed="left"), None],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "output": [StrOptions({"text", "dict"})],
     },
@@ -58,9 +63,9 @@ def calibration_report(
 ):
     """Every measure of one set of forecasts, with how sure it is and what it promises.
 
-    Each measure comes with a 95% interval, the p-value of the hypothesis that the forecasts are
+    Measures come with a 95% interval, the p-value of the hypothesis that the forecasts are
     calibrated, and what a calibrated forecaster with these forecasts would show: see
-    `skcal.inference`.
+    `skcal.inference`. (The distances do not: each draw would be an optimisation.)
 
     Parameters
     ----------
@@ -140,11 +145,19 @@ def _values(sample, soft, edge):
         "cutoff": {"value": cutoff.value, "worst_interval": worst},
         "smce": {"value": smooth_error(sample, proofs=False).value},
         "smece": {"value": kernel_error(sample).error},
+        "caldist": _nearest_partition(sample),
         "distcal": {"value": distance.value, "lower": distance.lower},
         "sintce": {"value": interval_error(sample).value},
         "ece": {"value": ece.value, "n_bins": ece.n_bins},
         "bece": {"value": rounded.value, "n_bins": rounded.n_bins},
     }
+
+
+def _nearest_partition(sample):
+    if sample.n > PARTITIONED:
+        return {"value": None, "lower": None, "n_parts": None}
+    nearest = distance_of(sample, "bounds")
+    return {"value": nearest.value, "lower": nearest.lower, "n_parts": nearest.n_parts}
 
 
 def _draws(measure, sample, n_resamples, n_jobs, random_state):
@@ -210,18 +223,22 @@ def _table(measures):
     if all(measure["pvalue"] is None for measure in measures.values()):
         yield f"{'measure':<9}{'value':>8}"
         for name, (short, _) in MEASURES.items():
-            yield f"{short:<9}{measures[name]['value']:>8.4f}"
+            yield f"{short:<9}{_number(measures[name]['value']):>8}"
         return
     yield f"{'':<40}a calibrated forecaster"
     yield f"{'measure':<9}{'value':>8}{'95% interval':>19}    shows, 9 times in 10   p-value"
     for name, (short, _) in MEASURES.items():
         measure = measures[name]
-        line = f"{short:<9}{measure['value']:>8.4f}"
+        line = f"{short:<9}{_number(measure['value']):>8}"
         if measure["pvalue"] is not None:
             (low, high), chance = measure["confidence_interval"], measure["by_chance"]
             line += f"{low:>11.4f}{high:>8.4f}{chance['low']:>12.4f}{chance['high']:>8.4f}"
             line += f"{measure['pvalue']:>12.3f}"
         yield line
+
+
+def _number(value):
+    return "-" if value is None else f"{value:.4f}"
 
 
 def _verdict(report):
@@ -236,8 +253,16 @@ def _verdict(report):
             f"samples; it lies between {low:.4f} and {high:.4f} with 95% confidence."
         )
     return (
-        "No evidence against calibration; with these rows a smCE up to "
-        f"{high:.4f} could go unnoticed."
+        f"No evidence against calibration: the interval of the smCE reaches from 0 to {high:.4f}."
+    )
+
+
+def _nearest(distance):
+    if distance["value"] is None:
+        return f"left out beyond {PARTITIONED} rows: see skcal.metrics.calibration_distance"
+    return (
+        "how far forecasts must move, on average, to be calibrated: at most this, and at least "
+        f"{distance['lower']:.4f}; so calibrated, they take {distance['n_parts']} values"
     )
 
 
@@ -259,8 +284,9 @@ def _sentences(report):
         "smce": "no slowly varying reweighting of the residuals shows more; within constant "
         "factors of how far forecasts must move to be calibrated",
         "smece": "the same question with a Gaussian kernel that picks its width",
-        "distcal": "how far forecasts must move, on average, to be calibrated, when rows may be "
-        f"split (known to {measures['distcal']['value'] - measures['distcal']['lower']:.1g})",
+        "caldist": _nearest(measures["caldist"]),
+        "distcal": "the same when rows may be split "
+        f"(known to {measures['distcal']['value'] - measures['distcal']['lower']:.1g})",
         "sintce": "a bound on that distance from shifted bins that pick their width",
         "ece": f"mean gap of forecast and rate in {measures['ece']['n_bins']} equal-width bins",
         "bece": f"round forecasts down to the grid of step 1/{steps} and act on them: swap regret "

@@ -16,6 +16,7 @@ from skcal._validation import (
     CalibrationWarning,
     Interval,
     Real,
+    StrOptions,
     check_codes,
     check_probabilities,
     check_weights,
@@ -74,7 +75,10 @@ class ProbabilityScorer(BaseScorer):
         return f"{self._maker}({', '.join(options)})"
 
 
-@validate_params({"measure": [callable]}, prefer_skip_nested_validation=True)
+@validate_params(
+    {"measure": [callable], "multiclass": [StrOptions({"raise", "classwise", "top_label"})]},
+    prefer_skip_nested_validation=True,
+)
 def make_calibration_scorer(measure, *, pos_label=None, multiclass="raise", **params):
     """A scorer from a calibration measure; greater is better, so it is the negated measure.
 
@@ -112,19 +116,27 @@ def make_calibration_scorer(measure, *, pos_label=None, multiclass="raise", **pa
     """
     if "return_certificate" in params:
         fail("params", "leave return_certificate out: a scorer returns a number", repr(params))
+    if "labels" in params:
+        fail("params", "leave labels out: they are those of the estimator", repr(params))
     if multiclass != "raise":
+        if pos_label is not None:
+            fail("pos_label", f"be None with multiclass={multiclass!r}", repr(pos_label))
         params["multiclass"] = multiclass
     try:
         signature(measure).bind_partial(None, None, pos_label=None, labels=None, **params)
     except TypeError as error:
-        fail("params", f"be arguments of {getattr(measure, '__name__', measure)}", str(error))
+        fail(
+            "params",
+            f"be arguments of {getattr(measure, '__name__', measure)}",
+            str(error).removeprefix("got "),
+        )
     kwargs = {"measure": measure, "pos_label": pos_label, **params}
     return ProbabilityScorer(_measure, -1, kwargs, "make_calibration_scorer")
 
 
 def _measure(y_true, y_proba, *, classes, measure, pos_label=None, sample_weight=None, **params):
     if len(classes) == 1:
-        fail("estimator", "have been fitted on two classes", f"one: {shown(classes)}")
+        fail("estimator", "have been fitted on more than one class", f"one: {shown(classes)}")
     if pos_label is None and len(classes) == 2 and "multiclass" not in params:
         pos_label = classes[1]
     if sample_weight is not None:
@@ -133,12 +145,14 @@ def _measure(y_true, y_proba, *, classes, measure, pos_label=None, sample_weight
 
 
 NAMED = {
-    "neg_cdl": metrics.calibration_decision_loss,
-    "neg_cutoff": metrics.cutoff_calibration_error,
-    "neg_ece": metrics.expected_calibration_error,
-    "neg_scdl": metrics.soft_calibration_decision_loss,
-    "neg_smce": metrics.smooth_calibration_error,
-    "neg_smooth_ece": metrics.smooth_ece,
+    "neg_caldist": (metrics.calibration_distance, {"method": "bounds"}),
+    "neg_cdl": (metrics.calibration_decision_loss, {}),
+    "neg_cutoff": (metrics.cutoff_calibration_error, {}),
+    "neg_ece": (metrics.expected_calibration_error, {}),
+    "neg_lower_caldist": (metrics.lower_calibration_distance, {}),
+    "neg_scdl": (metrics.soft_calibration_decision_loss, {}),
+    "neg_smce": (metrics.smooth_calibration_error, {}),
+    "neg_smooth_ece": (metrics.smooth_ece, {}),
 }
 
 
@@ -153,7 +167,7 @@ def get_scorer_names():
     --------
     >>> from skcal import get_scorer_names
     >>> get_scorer_names()
-    ['neg_cdl', 'neg_cutoff', 'neg_ece', 'neg_scdl', 'neg_smce', 'neg_smooth_ece']
+    ['neg_caldist', 'neg_cdl', 'neg_cutoff', 'neg_ece', 'neg_lower_caldist', 'neg_scdl', ...]
     """
     return sorted(NAMED)
 
@@ -189,7 +203,8 @@ def get_scorer(name):
     """
     if name not in NAMED:
         fail("name", f"be one of {shown(get_scorer_names())}", repr(name))
-    return make_calibration_scorer(NAMED[name])
+    measure, params = NAMED[name]
+    return make_calibration_scorer(measure, **params)
 
 
 def calibration_scorers(*, pos_label=None, multiclass="raise"):
@@ -218,8 +233,8 @@ def calibration_scorers(*, pos_label=None, multiclass="raise"):
     array([-0.04, -0.07, -0.04, -0.04, -0.02])
     """
     return {
-        name: make_calibration_scorer(measure, pos_label=pos_label, multiclass=multiclass)
-        for name, measure in NAMED.items()
+        name: make_calibration_scorer(measure, pos_label=pos_label, multiclass=multiclass, **params)
+        for name, (measure, params) in NAMED.items()
     }
 
 

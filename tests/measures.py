@@ -21,6 +21,7 @@ BALANCED = (*SOFT, "n_bins")
 SMOOTH = ("x", "residual", "sums", "fit", "witness")
 KERNEL = ("sigma", "grid", "density")
 INTERVAL = ("width", "error", "residual")
+NEAREST = ("lower", "upper", "targets", "y", "p")
 DISTANCE = ("lower", "upper", "x", "zeros", "ones", "nodes", "phi_zeros", "phi_ones")
 DISTANCE = (*DISTANCE, "targets", "target_zeros", "target_ones")
 
@@ -126,6 +127,15 @@ ROWS = [
         witness=INTERVAL,
     ),
     *_rows(
+        metrics.calibration_distance,
+        ({}, {"symmetric": True}),
+        oracle=oracles.nearest_distance,
+        witness=NEAREST,
+        copies=False,  # a row of weight 2 moves as one
+        tolerance=1e-9,
+        slow=True,
+    ),
+    *_rows(
         metrics.lower_calibration_distance,
         ({}, {"symmetric": True}),
         oracle=oracles.lower_distance,
@@ -148,3 +158,8 @@ def each_row_that(concerns):
 
 each_row = each_row_that(lambda row: True)
 each_measure = pytest.mark.parametrize("row", MEASURES, ids=lambda row: row.name)
+each_quick_measure = pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, marks=pytest.mark.verify if row.slow else ()) for row in MEASURES],
+    ids=lambda row: row.name,
+)

@@ -1,6 +1,7 @@
 """Resampling: replicates are the measures themselves, tests keep their level, seeds their word."""
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 import pytest
@@ -373,3 +374,85 @@ def test_isotonic_rates_do_not_depend_on_the_order_of_ties():
     assert (first.value, first.high) == pytest.approx((other.value, other.high), abs=0.05)
     # rates of 1/2 in both groups, not of 0 and of 1
     assert first.standard_error > 0.03
+
+
+def test_labels_reach_the_measures_that_take_them():
+    rng = np.random.default_rng(1)
+    p = rng.random(100)
+    y = (rng.random(100) < p).astype(int)
+    table = [[0, -5], [-1, 0]]
+    options = {"n_resamples": 19, "random_state": 0}
+    for labels, positive in ((y, 0), (y == 1, False), (2 * y - 1, -1), (2 * y - 1, None)):
+        found = inference.bootstrap_interval(
+            swap_regret, labels, p, pos_label=positive, utility=table, **options
+        )
+        assert found.value == swap_regret(labels, p, table, pos_label=positive)
+    named = {-1: {"a": 0, "b": -5}, 1: {"a": -1, "b": 0}}
+    found = inference.calibration_test(swap_regret, 2 * y - 1, p, utility=named, **options)
+    assert found.statistic == swap_regret(2 * y - 1, p, named)
+
+
+def test_partial_functions_are_their_functions():
+    _, p, y = data(2)
+    options = {"n_resamples": 39, "random_state": 0}
+    plain = inference.bootstrap_interval(metrics.ece, y, p, n_bins=7, **options)
+    bound = partial(metrics.ece, n_bins=7)
+    assert inference.bootstrap_interval(bound, y, p, **options) == plain
+
+
+def test_a_measure_of_one_s_own_sees_outcomes():
+    def seen(y_true, y_proba, sample_weight=None):
+        assert set(np.unique(y_true)) <= {0, 1}
+        return np.average(y_true, weights=sample_weight)
+
+    _, p, y = data(2)
+    names = np.where(y == 1, "a", "b")
+    found = inference.bootstrap_interval(seen, names, p, pos_label="a", n_resamples=39)
+    assert found.value == np.mean(y)
+
+
+@pytest.mark.parametrize("function", ["bootstrap_interval", "calibration_test", "null_reference"])
+@pytest.mark.parametrize(
+    ("measure", "options", "message"),
+    [
+        (metrics.ece, {"n_bins": 0}, "'n_bins' parameter of .* must be an int"),
+        (metrics.ece, {"n_bins": 2.5}, "'n_bins' parameter of .* must be an int"),
+        (metrics.scdl, {"n_bins": "a"}, "'n_bins' parameter of .* must be an int"),
+        (metrics.ece, {"n_bin": 3}, "params must be the further arguments of expected_.*'n_bin'"),
+        (swap_regret, {}, "params must be the further arguments of swap_regret.*'utility'"),
+        (metrics.score_decomposition, {}, "measure must return a finite number; got ScoreDecomp"),
+        (max, {}, "measure must be a function of y_true, y_proba and sample_weight; got <built-in"),
+        (lambda y, p, sample_weight=None: np.nan, {}, "measure must return a finite number; got"),
+    ],
+)
+def test_measures_that_do_not_fit(function, measure, options, message):
+    _, p, y = data(2)
+    with pytest.raises((ValueError, TypeError), match=message):
+        getattr(inference, function)(measure, y, p, **options)
+
+
+def test_measures_that_fail_on_some_resamples():
+    with pytest.raises(ValueError, match="measure must return finite numbers on resampled rows"):
+        inference.bootstrap_interval(
+            lambda y, p, sample_weight=None: np.nan if np.ptp(y) == 0 else 1.0,
+            [0, 1, 1, 1],
+            [0.1, 0.2, 0.3, 0.4],
+            random_state=0,
+        )
+
+
+def test_small_samples_and_rare_events():
+    with pytest.raises(ValueError, match="y_true must hold at least two rows for method='bca'"):
+        inference.bootstrap_interval(metrics.smce, [1], [0.3], method="bca")
+    # a hundred zeros do not rule out a rate of one in a hundred
+    found = inference.bootstrap_interval(metrics.smce, [0] * 100, [0.001] * 100, random_state=0)
+    assert found.high >= 0.009
+    assert inference.bootstrap_interval(metrics.smce, [1], [0.9], random_state=0).high > 0.3
+
+
+def test_the_least_number_of_draws_suffices():
+    p, y = np.linspace(0.1, 0.3, 100), np.repeat([1, 0], [90, 10])
+    options = {"confidence": 0.9, "random_state": 0}
+    assert inference.bootstrap_interval(metrics.smce, y, p, n_resamples=9, **options).low > 0.5
+    with pytest.raises(ValueError, match="n_resamples must be at least 999 at this confidence"):
+        inference.compare(metrics.ece, y, p, p**2, confidence=0.999, n_resamples=9)

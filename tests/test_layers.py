@@ -12,6 +12,7 @@ FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("skcal/**
 ORDER = [
     "_numerics",
     "_results",
+    "_reading",
     "_validation",
     "decision",
     "metrics",

@@ -15,17 +15,18 @@ from skcal._numerics import _replicates as kernels
 from skcal._numerics._atoms import tie_starts
 from skcal._validation import (
     CalibrationWarning,
+    Real,
     check_classes,
     check_groups,
     check_samples,
     check_weights,
     fail,
     infer_classes,
-    is_conventional,
 )
 from skcal.metrics._binned import balanced_bins
 
 ELEMENTS = 200_000  # of one batch: its temporaries stay in the cache
+ALIKE = 1e-12  # rates as near to 0 or 1 are of outcomes that were all alike
 SHARES = 64  # pieces of work that are dealt out to the workers
 
 
@@ -34,8 +35,8 @@ class Problem:
     """A measure and one checked sample, sorted by prediction; picklable, for workers.
 
     A study is a list of problems on the same rows, and its value the sum of theirs times their
-    shares: one problem for two classes, one for each class with multiclass="classwise", and those
-    of two forecasters, the second with negative shares, for their difference.
+    factors: one problem for two classes, one for each class with multiclass="classwise", and those
+    of two forecasters, the second with negative factors, for their difference.
     """
 
     measure: object
@@ -47,7 +48,7 @@ class Problem:
     groups: np.ndarray | None
     place: np.ndarray  # where each sorted row stood
     precision: type
-    share: float
+    factor: float
     start: np.ndarray | None  # sum of the probabilities of earlier classes
 
     @property
@@ -66,7 +67,10 @@ class Problem:
         if self.w is not None:
             w = np.empty_like(self.w)
             w[self.place] = self.w
-        return float(self._call(y, p, w))
+        value = self._call(y, p, w)
+        if not isinstance(value, Real) or not np.isfinite(value):
+            fail("measure", "return a finite number", f"{value!r:.50}")
+        return float(value)
 
     def _one_by_one(self, mass, ones):
         lines = zip(*np.broadcast_arrays(np.atleast_2d(mass), np.atleast_2d(ones)), strict=True)
@@ -103,20 +107,24 @@ def _fast_kernel(problem):
 
 def study_of(measure, y_true, y_proba, given, params, groups=None, sign=1.0, name="y_proba"):
     """The study of a call, checked; ``given`` holds the other arguments of `check_samples`."""
+    if isinstance(measure, partial) and not measure.args:
+        measure, params = measure.func, {**measure.keywords, **params}
     _check_measure(measure, params)
-    checked = check_samples(y_true, y_proba, **given, name=name)
+    samples = check_samples(y_true, y_proba, **given, name=name).samples
     names = None
-    if given["multiclass"] == "raise":
+    if given["multiclass"] == "raise" and {"pos_label", "labels"} <= _parameters(measure).keys():
         names = _names(y_true, given["pos_label"], given["labels"])
     if groups is not None:
         groups = _codes_of_groups(groups, y_true, given["sample_weight"])
-    return study_of_samples(measure, checked.samples, params, names, groups, sign)
+    return study_of_samples(measure, samples, params, names, groups, sign)
 
 
 def study_of_samples(measure, samples, params, names=None, groups=None, sign=1.0):
     """The study of checked samples: one, or one for each class."""
     if measure is metrics.actionable_binned_error and params.get("n_bins", "auto") == "auto":
         params = dict(params, n_bins=balanced_bins(samples[0].n))  # also of resampled rows
+    if measure is metrics.calibration_distance:  # a row drawn twice is two rows
+        params = dict(params, weights="repeat")
     study, start = [], np.zeros(samples[0].n) if len(samples) > 1 else None
     for sample in samples:
         order = np.argsort(sample.p, kind="stable")
@@ -124,10 +132,10 @@ def study_of_samples(measure, samples, params, names=None, groups=None, sign=1.0
         w, codes, before = (
             None if rows is None else rows[order] for rows in (sample.w, groups, start)
         )
-        share = sign / len(samples)
         study.append(
             Problem(
-                measure, params, names, y, p, w, codes, order, sample.precision, share, before
+                measure=measure, params=params, names=names, y=y, p=p, w=w, groups=codes,
+                place=order, precision=sample.precision, factor=sign / len(samples), start=before,
             )
         )  # fmt: skip
         start = None if start is None else start + sample.p
@@ -135,7 +143,7 @@ def study_of_samples(measure, samples, params, names=None, groups=None, sign=1.0
 
 
 def value_of(study):
-    return float(sum(problem.share * problem.value() for problem in study))
+    return float(sum(problem.factor * problem.value() for problem in study))
 
 
 def isotonic_rates(study):
@@ -152,13 +160,19 @@ def isotonic_rates(study):
 
 
 def _isotonic(problem):
+    """Isotonic rates; where outcomes were all alike, as if one more of each had been seen.
+
+    Rates of 0 and 1 would have the draws agree that nothing else can happen.
+    """
+    n = problem.p.size
     first = tie_starts(problem.p)
-    mass = np.ones(problem.p.size) if problem.w is None else problem.w
-    if first is None:
-        return isotonic_regression(problem.y, weights=mass).x
+    first = np.arange(n) if first is None else first
+    mass = np.ones(n) if problem.w is None else problem.w
     sums = np.add.reduceat(mass, first)
     rate = isotonic_regression(np.add.reduceat(mass * problem.y, first) / sums, weights=sums).x
-    return np.repeat(rate, np.diff(np.append(first, mass.size)))
+    rate = np.repeat(rate, np.diff(np.append(first, n)))
+    unseen = 1 / (np.array([np.sum(rate <= ALIKE), np.sum(rate >= 1 - ALIKE)]) + 2)
+    return np.where(rate <= ALIKE, unseen[0], np.where(rate >= 1 - ALIKE, 1 - unseen[1], rate))
 
 
 def starts_of(study, rates):
@@ -176,7 +190,7 @@ def at_rates(study, rates):
     for problem, rate in zip(study, rates, strict=True):
         mass = np.ones(rate.size) if problem.w is None else problem.w
         exact = problem._call(*kernels.rows_of(problem.p, mass, mass * rate))
-        total += problem.share * float(exact)
+        total += problem.factor * float(exact)
     return total
 
 
@@ -190,28 +204,34 @@ def replicate(draw, study, seeds, n_jobs, verbose):
     size = max(1, ELEMENTS // study[0].p.size)  # never of n_jobs: sums must not depend on it
     if any(problem.slow for problem in study):  # one call after the other: share them out
         size = min(size, 16)
-    share = size * max(1, -(-seeds.size // (size * SHARES)))
-    parts = (seeds[start : start + share] for start in range(0, seeds.size, share))
-    tasks = (delayed(_share)(draw, study, part, size) for part in parts)
-    return np.concatenate(Parallel(n_jobs=n_jobs, verbose=verbose)(tasks))
+    step = size * max(1, -(-seeds.size // (size * SHARES)))
+    parts = (seeds[start : start + step] for start in range(0, seeds.size, step))
+    tasks = (delayed(_work)(draw, study, part, size) for part in parts)
+    values = np.concatenate(Parallel(n_jobs=n_jobs, verbose=verbose)(tasks))
+    if not np.isfinite(values).all():
+        fail("measure", "return finite numbers on resampled rows", "NaN or an infinite one")
+    return values
 
 
-def _share(draw, study, seeds, size):
-    prepared = [problem.kernel() for problem in study]
+def _work(draw, study, seeds, size):
+    kernels_of = [problem.kernel() for problem in study]
     batches = (seeds[start : start + size] for start in range(0, seeds.size, size))
-    return np.concatenate([_mean(draw, study, prepared, batch) for batch in batches])
+    return np.concatenate([_values(draw, study, kernels_of, batch) for batch in batches])
 
 
-def _mean(draw, study, prepared, seeds):
-    """The values of a batch of replicates, summed over the problems of the study."""
+def _values(draw, study, kernels_of, seeds):
+    """The values of a batch of replicates, from the counts that a draw gives for each problem."""
     total = 0.0
-    for k, (problem, kernel) in enumerate(zip(study, prepared, strict=True)):
-        total = total + problem.share * kernel(*draw(problem, k, len(study) == 1, seeds))
+    for k, (problem, kernel) in enumerate(zip(study, kernels_of, strict=True)):
+        count, ones = draw(problem, k, len(study) == 1, seeds)
+        if problem.w is not None:
+            count, ones = count * problem.w, ones * problem.w
+        total = total + problem.factor * kernel(count, ones)
     return total
 
 
 def _rows(problem, alone, rng):
-    """Which sorted rows a bootstrap sample holds; rows of several problems are drawn together."""
+    """How often a bootstrap sample holds each sorted row; several problems share their rows."""
     n = problem.p.size
     if problem.groups is None:
         drawn = rng.integers(0, n, n)
@@ -224,12 +244,10 @@ def _rows(problem, alone, rng):
 
 def bootstrap(problem, k, alone, seeds):
     """Rows, or groups of rows, resampled with their outcomes."""
-    mass = np.empty((seeds.size, problem.p.size))
-    for line, seed in zip(mass, seeds, strict=True):
+    count = np.empty((seeds.size, problem.p.size))
+    for line, seed in zip(count, seeds, strict=True):
         line[:] = _rows(problem, alone, np.random.default_rng(seed))
-    if problem.w is not None:
-        mass *= problem.w
-    return mass, mass * problem.y
+    return count, count * problem.y
 
 
 @dataclass(frozen=True)
@@ -239,21 +257,17 @@ class Jackknife:
     block: np.ndarray  # of each row, in the caller's order
 
     def __call__(self, problem, k, alone, seeds):
-        mass = (self.block[problem.place] != seeds[:, None]).astype(float)
-        if problem.w is not None:
-            mass *= problem.w
-        return mass, mass * problem.y
+        count = (self.block[problem.place] != seeds[:, None]).astype(float)
+        return count, count * problem.y
 
 
 def null(problem, k, alone, seeds):
-    """Outcomes drawn from the forecasts themselves, rows and weights kept."""
+    """Outcomes drawn from the forecasts themselves, each row once."""
     ones = np.empty((seeds.size, problem.p.size))
     for line, seed in zip(ones, seeds, strict=True):
-        u = np.random.default_rng(seed).random(problem.p.size)
+        u = np.random.default_rng((seed, 1)).random(problem.p.size)  # a stream of its own
         _positive(problem, u, problem.start, problem.p, line)
-    if problem.w is not None:
-        ones *= problem.w
-    return np.ones(problem.p.size) if problem.w is None else problem.w, ones
+    return np.ones(problem.p.size), ones
 
 
 def _positive(problem, u, start, rate, out):
@@ -274,7 +288,7 @@ class Redraw:
 
     def __call__(self, problem, k, alone, seeds):
         n, rate = problem.p.size, self.rates[k]
-        mass, ones = np.empty((2, seeds.size, n))
+        count, ones = np.empty((2, seeds.size, n))
         for r, seed in enumerate(seeds):
             rng = np.random.default_rng(seed)
             drawn, u = rng.integers(0, n, n), rng.random(n)
@@ -286,31 +300,40 @@ class Redraw:
                 drawn = rank[drawn]
                 u -= self.starts[k][drawn]
                 positive = (u >= 0) & (u < rate[drawn])
-            mass[r] = np.bincount(drawn, minlength=n)
+            count[r] = np.bincount(drawn, minlength=n)
             ones[r] = np.bincount(drawn[positive], minlength=n)
-        if problem.w is not None:
-            mass *= problem.w
-            ones *= problem.w
-        return mass, ones
+        return count, ones
+
+
+def _parameters(measure):
+    try:
+        return signature(measure).parameters
+    except ValueError:  # some built-in functions have no signature
+        must = "be a function of y_true, y_proba and sample_weight"
+        fail("measure", must, repr(measure))
 
 
 def _check_measure(measure, params):
     if "return_certificate" in params:
         fail("params", "leave return_certificate out: draws are numbers", repr(params))
-    known = signature(measure).parameters
-    if "sample_weight" not in known and not any(
-        kind.kind is Parameter.VAR_KEYWORD for kind in known.values()
-    ):
-        name = getattr(measure, "__name__", repr(measure))
+    name, known = getattr(measure, "__name__", repr(measure)), _parameters(measure)
+    rest = any(each.kind is Parameter.VAR_KEYWORD for each in known.values())
+    if "sample_weight" not in known and not rest:
         fail("measure", "take sample_weight, by which rows are resampled", f"{name}, without it")
+    try:
+        signature(measure).bind(None, None, sample_weight=None, **params)
+    except TypeError as error:
+        fail("params", f"be the further arguments of {name}", str(error).removeprefix("got "))
 
 
 def _names(y_true, pos_label, labels):
-    """Labels of outcomes 0 and 1 when they must be told."""
+    """Labels of outcomes 0 and 1; None when these are their labels."""
     classes = infer_classes(y_true) if labels is None else check_classes(labels)
-    if classes.size != 2 or is_conventional(classes):
-        return None
-    return classes if classes[1] == pos_label else classes[::-1]
+    if classes.size == 1:
+        fail("labels", "name both classes when y_true holds one of them", "None")
+    positive = classes.max() if pos_label is None else pos_label
+    pair = classes if classes[1] == positive else classes[::-1]
+    return None if pair.dtype.kind in "biuf" and pair.tolist() == [0, 1] else pair
 
 
 def _codes_of_groups(groups, y_true, sample_weight):

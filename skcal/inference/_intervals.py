@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from skcal import metrics
+from skcal._validation import fail
 from skcal.decision import swap_regret
 from skcal.inference._draws import (
     Jackknife,
@@ -23,6 +24,8 @@ from skcal.inference._results import IntervalResult, NullReference
 # never below 0, and 0 for calibrated populations: only these have a floor, and a test against it
 ERRORS = {getattr(metrics, name) for name in metrics.__all__} - {metrics.score_decomposition}
 ERRORS.add(swap_regret)
+# of which the value at given rates is that of many copies of each row: not of a sample's distance
+REDRAWN = ERRORS - {metrics.calibration_distance}
 
 BLOCKS = 200  # of rows, left out in turn
 LEVELS = (0.05, 0.5, 0.95)
@@ -32,13 +35,13 @@ def interval_of(study, confidence, method, seeds, work, null_draws=None):
     """The interval of a measure; the draws of a test that was made anyway save one."""
     measure, grouped = study[0].measure, study[0].groups is not None
     if method == "auto":
-        method = "isotonic" if measure in ERRORS and not grouped else "percentile"
+        method = "isotonic" if measure in REDRAWN and not grouped else "percentile"
     interval = {
         "isotonic": _isotonic_interval,
         "percentile": _percentile_interval,
         "bca": _bca_interval,
     }[method]
-    value = value_of(study)
+    value = value_of(study)  # first: the measure refuses what does not suit it
     low, high, spread = interval(study, value, _tails(confidence), seeds, work)
     if measure not in ERRORS:
         return IntervalResult(value, low, high, spread)
@@ -48,7 +51,7 @@ def interval_of(study, confidence, method, seeds, work, null_draws=None):
             null_draws = replicate(null, study, seeds[:enough], *work)
         if method == "isotonic":  # no rates have a larger bias than calibrated ones
             low = min(low, value - np.quantile(null_draws[:, 0], (1 + confidence) / 2))
-        low = 0.0 if pvalue_of(study, null_draws) > 1 - confidence else low
+        low = 0.0 if pvalue_of(study, null_draws) > 1 - confidence + 1e-9 else low
     return IntervalResult(value, float(np.clip(low, 0.0, value)), max(high, value), spread)
 
 
@@ -110,6 +113,8 @@ def _bca_interval(study, value, tails, seeds, work):
         unit = np.empty_like(first.groups)
         unit[first.place] = first.groups
     n_blocks = min(BLOCKS, int(unit.max()) + 1)
+    if n_blocks == 1:
+        fail("y_true", "hold at least two rows for method='bca'", "one")
     left_out = replicate(Jackknife(unit % n_blocks), study, np.arange(n_blocks), *work)[:, 0]
     influence = left_out.mean() - left_out
     square = (influence**2).sum()
@@ -129,7 +134,7 @@ def pvalue_of(study, draws):
     observed = 0.0
     for problem in study:
         w = np.ones(problem.p.size) if problem.w is None else problem.w
-        observed = observed + problem.share * problem.kernel()(w, w * problem.y)
+        observed = observed + problem.factor * problem.kernel()(w, w * problem.y)
     above, tied = np.zeros(len(draws), dtype=bool), np.ones(len(draws), dtype=bool)
     for column, own in zip(draws.T, observed[0], strict=True):
         slack = 1e-12 * (1 + abs(own))

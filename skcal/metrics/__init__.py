@@ -5,6 +5,7 @@ returns a float, and returns its proof with ``return_certificate=True``.
 """
 
 from skcal.metrics._binned import actionable_binned_error, expected_calibration_error
+from skcal.metrics._calibration_distance import calibration_distance
 from skcal.metrics._cutoff import cutoff_calibration_error
 from skcal.metrics._decision_loss import (
     calibration_decision_loss,
@@ -15,6 +16,7 @@ from skcal.metrics._distance import lower_calibration_distance
 from skcal.metrics._interval import interval_calibration_error
 from skcal.metrics._smooth import smooth_calibration_error, smooth_ece
 
+caldist = calibration_distance
 cdl = calibration_decision_loss
 ece = expected_calibration_error
 scdl = soft_calibration_decision_loss
@@ -22,7 +24,9 @@ smce = smooth_calibration_error
 
 __all__ = [
     "actionable_binned_error",
+    "caldist",
     "calibration_decision_loss",
+    "calibration_distance",
     "cdl",
     "cutoff_calibration_error",
     "ece",
