@@ -13,8 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skcal import CalibrationWarning
-from skcal.scorers import calibration_scorers, make_calibration_scorer, refit_calibrated
+from skcal import CalibrationWarning, get_scorer
+from skcal.scorers import make_calibration_scorer, refit_calibrated
 from tests.scorers import FAST
 
 # Distinct predictions are the rule here.
@@ -89,10 +89,11 @@ def test_refit_complains(rule, table, parts):
 @pytest.mark.parametrize("rule", [refit_calibrated(), refit_calibrated(max_error=0.3)])
 def test_the_constant_forecast_is_not_chosen(rule):
     x, y = load_breast_cancer(return_X_y=True)
+    scorers = {name: get_scorer(name) for name in ("neg_scdl", "neg_smce", "neg_ece")}
     search = GridSearchCV(
         make_pipeline(StandardScaler(), DummyClassifier()),
         {"dummyclassifier": [DummyClassifier(), GaussianNB(), FAST]},
-        scoring={"neg_log_loss": "neg_log_loss", **calibration_scorers()},
+        scoring={"neg_log_loss": "neg_log_loss", **scorers},
         refit=rule, cv=3, error_score="raise",
     )  # fmt: skip
     search = pickle.loads(pickle.dumps(clone(search))).fit(x, y)

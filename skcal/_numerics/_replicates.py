@@ -71,7 +71,7 @@ def decision_kernel(p: np.ndarray) -> Kernel:
 
 def soft_kernel(p: np.ndarray, n_bins: int | None = None) -> Kernel:
     """SCDL with SCDL at level 2m*, or SCDL_m: from the soft bins of one fine level."""
-    finest = max(6, int(np.ceil(np.log2(p.size) / 2)) + 2)
+    finest = max(9, int(np.ceil(np.log2(p.size) / 2)) + 2)
     m = 1 << finest if n_bins is None else n_bins
     cell = (p * m).astype(np.int64)
     up, first = p * m - cell, tie_starts(cell)
