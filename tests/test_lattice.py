@@ -385,3 +385,12 @@ def test_farey_parents():
         assert below < Fraction(int(b[k]), int(a[k] + b[k])) < above
         assert below.numerator + above.numerator == b[k]
         assert below.denominator + above.denominator == a[k] + b[k]
+
+
+def test_no_partition_is_no_partition_without_a_budget():
+    # a corridor that cuts every path: nothing is found, whatever it may cost
+    zeros, ones = by_class(*make(40, "cal", np.random.default_rng(0)))
+    reduced = Reduced(zeros, ones, np.zeros(zeros.size), np.zeros(ones.size))
+    found = cheapest_partition(reduced, np.inf, corridor=lambda low, high: (0, 1, 0, 1))
+    assert found.status == "none"
+    assert found.parts is None

@@ -150,7 +150,7 @@ def test_a_failed_solver_costs_only_tightness(seed, monkeypatch):
 
     rng = np.random.default_rng(seed)
     zeros, ones = sample(12, KINDS[seed % 5], rng)
-    monkeypatch.setattr(driver, "_solve", fail)
+    monkeypatch.setattr(driver, "solve_dual", fail)
     result = nearest_partition(zeros, ones, relative_gap=0.0)
     check(zeros, ones, result)
     assert result.upper == pytest.approx(least_cost(zeros, ones), abs=2e-9)

@@ -117,7 +117,7 @@ def cheapest_partition(
     if status:
         return Pass(np.inf, None, sweep.work, status)
     value, used = _finish(sides, sweep.states)
-    if not value <= budget + SLIP:
+    if not value <= budget + SLIP or not np.isfinite(value):
         return Pass(np.inf, None, sweep.work, "none")
     parts = None if trail is None else trail.parts(reduced.zeros.size, used, reduced.ones.size)
     return Pass(value, parts, sweep.work, "found")

@@ -82,7 +82,7 @@ def lower_distance(
     for _ in range(ROUNDS):
         if upper - lower <= tol:
             break
-        program = _solve(nodes, _onto(nodes, x, zeros), _onto(nodes, x, ones))
+        program = solve_dual(nodes, onto_nodes(nodes, x, zeros), onto_nodes(nodes, x, ones))
         repaired, excess = repair(program.potentials)
         value = dual_value(x, zeros, ones, repaired)
         if value > lower:
@@ -158,7 +158,7 @@ def _refine(nodes: np.ndarray, excess: np.ndarray, tol: float) -> np.ndarray:
     return np.sort(np.concatenate([nodes, (nodes[cells] + nodes[cells + 1]) / 2]))
 
 
-def _onto(nodes: np.ndarray, x: np.ndarray, mass: np.ndarray) -> np.ndarray:
+def onto_nodes(nodes: np.ndarray, x: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """Masses laid onto the two nodes around them, their mean kept."""
     cell, up = _cells(nodes, x)
     size = nodes.size
@@ -170,7 +170,7 @@ def _cells(nodes: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return cell, (x - nodes[cell]) / (nodes[cell + 1] - nodes[cell])
 
 
-def _solve(nodes: np.ndarray, zeros: np.ndarray, ones: np.ndarray) -> _Program:
+def solve_dual(nodes: np.ndarray, zeros: np.ndarray, ones: np.ndarray) -> _Program:
     """The dual on nodes; slopes within [-1, 1], h at most 0 at the nodes."""
     k, gaps = nodes.size, np.diff(nodes)
     slope = sparse.diags([-np.ones(k - 1), np.ones(k - 1)], [0, 1], shape=(k - 1, k))
@@ -202,7 +202,7 @@ def _transports(
     still = []
     for rows, flow in zip((zeros, ones), program.flows, strict=True):
         through = np.maximum(np.append(np.abs(flow), 0.0), np.append(0.0, np.abs(flow)))
-        near = _onto(nodes, x, rows)
+        near = onto_nodes(nodes, x, rows)
         still.append(np.divide(through, near, out=np.full(nodes.size, np.inf), where=near > 0))
     chosen = np.where(np.minimum(*still) > 1, 2, np.where(still[1] < still[0], 1, 0))
     parts = [_on_rows(nodes, mass, x, rows, chosen == c, c) for c, rows in enumerate((zeros, ones))]
@@ -217,7 +217,7 @@ def _on_rows(
 ) -> Targets:
     """The targets of some nodes at the rows of class c around them, in proportion to their hats."""
     cell, up = _cells(nodes, x)
-    near = _onto(nodes, x, rows)
+    near = onto_nodes(nodes, x, rows)
     own_share = nodes if c else 1 - nodes  # of class c in a target at a node
     parts = []
     for node, hat in ((cell, 1 - up), (cell + 1, up)):

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._class_runs import class_suffixes
-from ._contiguous import banded_runs, order_rows, parts_of_runs, tree_runs
-from ._corridor import (
+from skcal._numerics._class_runs import class_suffixes
+from skcal._numerics._contiguous import banded_runs, order_rows, parts_of_runs, tree_runs
+from skcal._numerics._corridor import (
     NEAR,
     Flow,
     block_means,
@@ -26,9 +26,16 @@ from ._corridor import (
     nudged,
     rounded_flow,
 )
-from ._lattice import Reduced, cheapest_partition, parts_cost
-from ._lipschitz_dual import CLOSEST, Potentials, _onto, _solve, largest_h, repair
-from ._tilt import bound_at, multipliers, potentials_of, tilted
+from skcal._numerics._lattice import Reduced, cheapest_partition, parts_cost
+from skcal._numerics._lipschitz_dual import (
+    CLOSEST,
+    Potentials,
+    largest_h,
+    onto_nodes,
+    repair,
+    solve_dual,
+)
+from skcal._numerics._tilt import bound_at, multipliers, potentials_of, tilted
 
 RELATIVE_GAP = 1e-6  # closed: upper - lower is within this share of upper
 ABSOLUTE_GAP = 1e-9  # or within so many rows
@@ -278,9 +285,9 @@ def _dual(zeros: np.ndarray, ones: np.ndarray, nodes: np.ndarray) -> _Dual:
     nodes; or multipliers, linear between the nodes, on finer nodes where little is left to shift.
     """
     n = zeros.size + ones.size
-    at_nodes = [_onto(nodes, rows, np.full(rows.size, 1 / n)) for rows in (zeros, ones)]
+    at_nodes = [onto_nodes(nodes, rows, np.full(rows.size, 1 / n)) for rows in (zeros, ones)]
     try:
-        program = _solve(nodes, *at_nodes)
+        program = solve_dual(nodes, *at_nodes)
         solution, mass = program.potentials, program.mass
     except RuntimeError:  # the solver gave up: zero is valid, if weak
         solution, mass = Potentials(nodes, 0 * nodes, 0 * nodes), at_nodes[0] + at_nodes[1]
@@ -290,8 +297,8 @@ def _dual(zeros: np.ndarray, ones: np.ndarray, nodes: np.ndarray) -> _Dual:
     finer = potentials_of(fine, np.interp(fine, nodes, multipliers(solution)))
     choices = []
     for potentials in (repaired, finer):
-        zeros_at = _onto(potentials.nodes, zeros, np.ones(zeros.size))
-        ones_at = _onto(potentials.nodes, ones, np.ones(ones.size))
+        zeros_at = onto_nodes(potentials.nodes, zeros, np.ones(zeros.size))
+        ones_at = onto_nodes(potentials.nodes, ones, np.ones(ones.size))
         choices.append(_Dual(potentials, zeros_at, ones_at, flow, excess))
     return max(choices, key=lambda d: bound_at(d.potentials, d.zeros_at, d.ones_at))
 

@@ -9,7 +9,7 @@ t < 1, is worth a small loss of the bound.
 
 import numpy as np
 
-from ._lipschitz_dual import Potentials, repair
+from skcal._numerics._lipschitz_dual import Potentials, repair
 
 HALVINGS = 12
 STEEP = 0.9  # below this, multipliers are left alone
