@@ -159,6 +159,9 @@ NAMED = {
 def get_scorer_names():
     """Names that `get_scorer` knows.
 
+    "neg_caldist" is the upper end that ``calibration_distance(..., method="bounds")`` gives: quick
+    enough for searches. The others are the measures as they are.
+
     Returns
     -------
     list of str

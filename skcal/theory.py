@@ -89,7 +89,9 @@ def calibration_distance_of_distribution(
     mean, p, mass = mean[kept], p[kept], mass[kept]
     if np.all((mean == 0) | (mean == 1)):
         mean = mean.astype(np.int8)
-    certificate = certify(mean, p, mass, method, eps, max_work)
+    certificate = certify(
+        mean, p, mass, method, eps, max_work, "calibration_distance_of_distribution"
+    )
     return certificate if return_certificate else certificate.value
 
 
@@ -145,7 +147,7 @@ def make_hardness_instance(a, theta, *, kind="noiseless"):
 
     *Noiseless* (the construction of [1]_). With q = theta / (4 S) and alpha = q / (1 - 2 q):
     a zero of mass 1/4 - q/2 and a one of mass 1/4 + q/2 at 1/2; zeros of masses a_i / (4 S) and
-    a one of mass 1/4 at v = 1/2 + alpha. The threshold is alpha q. Take any small c > 0 and
+    a one of mass 1/4 at v = 1/2 + alpha. The threshold is alpha q. Take a small c in (0, 1/2) and
     l(1/2) = -2 c, l(v) = -(alpha + c) / v, for 1/2 < u = 1/2 + t < v any l(u) strictly between
     -(c + t) / (1/2 - t) and -(c + t) / (1/2 + t) near the latter, and outside [1/2, v] likewise
     values that keep strict inequalities. Then A is c and -c for the zero and the one at 1/2, tight
@@ -190,7 +192,9 @@ def make_hardness_instance(a, theta, *, kind="noiseless"):
     a = np.asarray(a)
     if a.ndim != 1 or a.size < 2 or a.dtype.kind not in "iu" or a.min() < 1:
         fail_parameter("make_hardness_instance", "a", "hold at least two positive integers", a)
-    total = int(a.sum())
+    total = sum(a.tolist())
+    if total > 2**53:
+        fail_parameter("make_hardness_instance", "a", "sum to at most 2^53", f"a sum of {total}")
     if theta >= total:
         must = f"be less than the sum of a ({total})"
         fail_parameter("make_hardness_instance", "theta", must, theta)
@@ -223,7 +227,7 @@ def _uniform_instance(shares, share):
 @validate_params(
     {
         "distance": [Interval(Real, 0, 1, closed="both")],
-        "n": [Interval(Integral, 1, None, closed="left")],
+        "n": [Interval(Integral, 1, 2**53, closed="both")],
         "confidence": [OPEN_UNIT],
     },
     prefer_skip_nested_validation=True,
@@ -238,7 +242,8 @@ def distance_lower_bound(distance, n, *, confidence=0.95):
     Parameters
     ----------
     distance : float
-        Calibration distance of the sample, or a lower bound of it, in [0, 1].
+        Calibration distance of the sample, or a lower bound of it, in [0, 1]. Where the distance
+        is an interval take its ``lower``: the plain value is the upper end.
     n : int
         Number of rows: independent, identically distributed, with equal weights.
     confidence : float, default=0.95
@@ -283,7 +288,8 @@ def distance_lower_bound(distance, n, *, confidence=0.95):
 
 
 @validate_params(
-    {"eps": [OPEN_UNIT], "confidence": [OPEN_UNIT]}, prefer_skip_nested_validation=True
+    {"eps": [Interval(Real, 1e-5, 1, closed="left")], "confidence": [OPEN_UNIT]},
+    prefer_skip_nested_validation=True,
 )
 def sample_size(eps, *, confidence=0.95):
     """Rows with which a sample overstates the calibration distance by at most eps.
@@ -373,7 +379,7 @@ def make_indistinguishable_pair(k, rng=None):
     Two more elements of mass 1/4 and mean 1/2 have predictions 1/3 and 2/3. In the pure
     distribution all means are 1/2, so that all predictions must move there: the distance is 1/12.
     In the mixed one, zeros of mass 1/8 moved from 1/2 to 1/3 and ones of mass 1/8 moved to 2/3
-    calibrate these targets, and what is left at 1/2 is nearly balanced: 1/24 for large k.
+    calibrate these targets, and what is left at 1/2 is nearly balanced: about 1/24, at most.
 
     References
     ----------

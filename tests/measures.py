@@ -128,8 +128,7 @@ ROWS = [
     ),
     *_rows(
         metrics.calibration_distance,
-        ({}, {"symmetric": True}),
-        oracle=oracles.nearest_distance,
+        ({}, {"symmetric": True}),  # against brute force in test_calibration_distance
         witness=NEAREST,
         copies=False,  # a row of weight 2 moves as one
         tolerance=1e-9,

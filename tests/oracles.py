@@ -12,8 +12,6 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.special import ndtr
 
-from tests.oracles_distance import nearest_partition_cost
-
 # The tightest tolerances that the solver takes.
 SHARP = {"dual_feasibility_tolerance": 1e-10, "primal_feasibility_tolerance": 1e-10}
 
@@ -421,10 +419,3 @@ def _worst_target(a, b, phi_a, phi_b):
         if f - 2 * g + h < 0:
             places.append(min(max(low + step + step * (f - h) / (2 * (f - 2 * g + h)), low), high))
     return max((gain(u), u) for u in places)
-
-
-def nearest_distance(y, p, w=None):
-    """Calibration distance by brute force: each row, of weight above zero, moves as one."""
-    w = np.ones(len(p)) if w is None else np.asarray(w, dtype=float)
-    k = w > 0
-    return nearest_partition_cost(np.asarray(p)[k], np.asarray(y)[k], w[k]) / w.sum()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
-from skcal import get_scorer, metrics
+from skcal import get_scorer, inference, metrics
 from skcal.metrics import calibration_distance
 from skcal.theory import calibration_distance_of_distribution, make_hardness_instance
 from tests.oracles_distance import KINDS, awkward, make, nearest_partition_cost
@@ -70,14 +71,15 @@ def test_unequal_weights_are_brute_force_when_few():
     for seed in range(40):
         y, p = instance(seed)
         w = np.random.default_rng(seed).integers(1, 5, p.size) / 4
-        found = certified(y, p, sample_weight=w)
+        found = certified(y, p, sample_weight=w, method="exact")
         expected = nearest_partition_cost(p, y, w) / w.sum()
         assert found.value == pytest.approx(expected, abs=1e-12)
         assert found.verify() is True
-        bounds = certified(y, p, sample_weight=w, method="bounds")
-        assert bounds.lower <= expected + 1e-12
-        assert bounds.value >= expected - 1e-12
-        assert bounds.verify() is True
+        for method in ("bounds", "auto"):
+            bounds = certified(y, p, sample_weight=w, method=method)
+            assert bounds.lower <= expected + 1e-12
+            assert bounds.value >= expected - 1e-12
+            assert bounds.verify() is True
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -205,12 +207,14 @@ def test_certificates_notice_foreign_weights_and_soft_outcomes():
         ({"method": "ptas"}, "'eps' parameter .*Got None with method='ptas'"),
         ({"eps": 0.1}, "'eps' parameter .*Got 0.1 with method='auto'"),
         ({"eps": 2.0, "method": "ptas"}, r"'eps' parameter .* range \(0"),
+        ({"eps": 1e-9, "method": "ptas"}, "'eps' parameter .* be at least 0.005. Got 1e-09"),
         ({"method": "fast"}, "'method' parameter of calibration_distance must be a str among"),
         ({"weights": "copies"}, "'weights' parameter of calibration_distance"),
         ({"max_work": 0}, "'max_work' parameter of calibration_distance"),
         ({"weights": "repeat", "sample_weight": [1, 1.5, 1, 1]}, "whole numbers .*got 1.5"),
         ({"weights": "repeat", "sample_weight": [1e9, 1, 1, 1]}, "sum to at most .*10000"),
-        ({"method": "dp", "sample_weight": [1, 2, 1, 1]}, "equal, with method='dp'; got weights"),
+        ({"weights": "repeat", "sample_weight": [2.0**62] * 4}, "sum to at most .*; got 1.8"),
+        ({"method": "dp", "sample_weight": [1, 2, 1, 1]}, "'method' .*'dp' is for equal weights"),
     ],
 )
 def test_errors(options, message):
@@ -225,6 +229,8 @@ def test_sizes_that_cannot_finish_are_refused_with_an_estimate():
     w = np.random.default_rng(0).random(3000)
     with pytest.raises(ValueError, match=r"'method' parameter .* max_work at least 1e\d+"):
         calibration_distance(y, p, sample_weight=w, method="exact")
+    with pytest.raises(ValueError, match=r"'method' parameter .* max_work at least"):
+        calibration_distance(y[:17], p[:17], sample_weight=w[:17], method="exact")
     with pytest.raises(ValueError, match="'eps' parameter of calibration_distance must be larger"):
         calibration_distance(y[:60], p[:60], sample_weight=w[:60], method="ptas", eps=0.05)
 
@@ -280,3 +286,88 @@ def test_scorers_in_a_search():
     p = search.best_estimator_.predict_proba(X)[:, 1]
     expected = -metrics.caldist(y, p, method="bounds")
     assert get_scorer("neg_caldist")(search, X, y) == expected
+
+
+def forged(found, **changes):
+    return dataclasses.replace(found, **changes).verify()
+
+
+def test_certificates_refuse_proofs_that_hold_elsewhere():
+    # potentials that say nothing about most targets
+    y, p = [1, 1, 1, 0], [0.9, 0.9, 0.9, 0.1]
+    nodes, slack = np.array([0.5, 0.5 + 1e-13]), 1e-12
+    proof = (nodes, np.full(2, -0.45 - slack), np.full(2, 0.45 - slack))
+    claim = {"value": 0.275, "upper": 0.275, "lower": 0.22, "exact": False}
+    found = certified(y, p)
+    assert found.value == pytest.approx(0.1, abs=1e-12)
+    assert not forged(
+        found, **claim, targets=np.full(4, 0.75), lower_by="potentials", longest=0, proof=proof
+    )
+    # multipliers that leave out targets above .9
+    y, p = np.repeat([1, 0], [10, 1]), np.repeat([0.9, 0.0], [10, 1])
+    w = np.append(np.ones(10), 1.0000001)
+    found = certified(y, p, sample_weight=w)
+    multipliers = (np.array([0.0, 0.5, 0.9]), np.array([0.0, 3.0]), np.array([0.0, 3.0]))
+    targets = np.append(np.ones(9), np.full(2, 1 / 2.0000001))
+    value = float(found.weight @ np.abs(p - targets))
+    assert not forged(
+        found,
+        value=value,
+        upper=value,
+        lower=0.105,
+        exact=False,
+        targets=targets,
+        lower_by="multipliers",
+        proof=multipliers,
+    )
+    # weights that are no weights
+    nothing = dict.fromkeys(("value", "lower", "upper"), 0.0)
+    assert not forged(found, weight=0 * found.weight, exact=True, **nothing)
+    # a row of hardly any weight is calibrated like the others
+    found = certified([0, 1, 0], [0.5, 0.5, 0.3], sample_weight=[1, 1, 1e-13])
+    assert found.verify() is True
+    assert not forged(found, targets=found.p, exact=True, **nothing)
+
+
+def test_weights_that_are_equal_but_for_rounding_are_equal():
+    p, y = make(200, "cal", np.random.default_rng(0))
+    w = np.full(200, 0.3)
+    w[0] = 0.1 + 0.2
+    assert w[0] != w[1]
+    found = certified(y, p, sample_weight=w)
+    assert found.exact
+    assert found.value == calibration_distance(y, p)
+
+
+def test_weights_that_vanish_beside_others():
+    found = certified([0, 1, 1], [0.1, 0.2, 0.9], sample_weight=[1e20, 1, 1], method="bounds")
+    assert found.value == pytest.approx(0.1, abs=1e-12)
+    assert found.verify() is True
+
+
+@pytest.mark.parametrize("n", [50, 500])
+def test_forecasts_that_are_certain_and_wrong(n):
+    p = np.tile([0.0, 1.0], n // 2)
+    found = certified((p == 0).astype(int), p, max_work=10**7)
+    assert found.value == pytest.approx(0.5, abs=1e-12)
+    assert found.lower >= 0.49
+
+
+def test_inference_resamples_copies():
+    y, p = instance(3)
+    options = {"n_resamples": 19, "random_state": 0, "confidence": 0.9}
+    quick = partial(calibration_distance, method="bounds")
+    found = inference.bootstrap_interval(quick, y, p, **options)
+    assert found.value == calibration_distance(y, p, method="bounds")
+    assert found.low <= found.value <= found.high
+    w = np.arange(p.size) % 3 + 1
+    weighted = inference.bootstrap_interval(quick, y, p, sample_weight=w, **options)
+    assert weighted.value == pytest.approx(
+        calibration_distance(y, p, sample_weight=w, weights="repeat"), abs=1e-9
+    )
+    with pytest.raises(ValueError, match="sample_weight must hold whole numbers for the calib"):
+        inference.bootstrap_interval(quick, y, p, sample_weight=w / 2, **options)
+    with pytest.raises(ValueError, match="weights must be 'repeat'"):
+        inference.bootstrap_interval(quick, y, p, weights="indivisible", **options)
+    with pytest.raises(ValueError, match=r"'method' .* for the calibration distance"):
+        inference.bootstrap_interval(calibration_distance, y, p, method="isotonic")

@@ -146,8 +146,9 @@ def test_low_precision_is_computed_in_double(row, dtype):
 def test_one_row(row, outcome, proba):
     value = row([outcome], [proba])
     assert 0 <= value <= row.bound
-    expected = row.oracle(np.array([outcome]), np.array([proba]), None, **row.settings)
-    assert value == close(expected, row.tolerance)
+    if row.oracle is not None:
+        expected = row.oracle(np.array([outcome]), np.array([proba]), None, **row.settings)
+        assert value == close(expected, row.tolerance)
 
 
 @each_measure

@@ -137,7 +137,8 @@ def _run_cost(
     """Movement + beta * squared error of runs of atoms."""
     mass, moment, ones = sums
     size = mass[right] - mass[left]
-    mean = (ones[right] - ones[left]) / size
+    tiny = size <= 0  # lost beside the rest of the mass
+    mean = np.where(tiny, 0.0, (ones[right] - ones[left]) / np.where(tiny, 1.0, size))
     k = np.minimum(np.maximum(np.searchsorted(x, mean), left), right)
     cost = mean * (2 * mass[k] - mass[left] - mass[right])
     cost += moment[left] + moment[right] - 2 * moment[k]

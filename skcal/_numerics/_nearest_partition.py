@@ -204,6 +204,8 @@ def proved_lower(
     potentials are not valid.
     """
     nodes, *values = potentials
+    if nodes[0] != 0 or nodes[-1] != 1 or np.diff(nodes).min() <= 0:
+        return -np.inf  # they say nothing beyond their ends
     slopes = [np.abs(np.diff(f)) - np.diff(nodes) for f in values]
     if max(slopes[0].max(), slopes[1].max()) > 1e-12 or largest_h(potentials).max() > 1e-12:
         return -np.inf
@@ -240,7 +242,7 @@ def pass_proves(
 
 
 def _work_limit(n: int, method: str, most_work: int | None) -> int | None:
-    if most_work is not None or method == "exact" or n <= EXACT_ROWS:
+    if most_work is not None or method == "exact":
         return most_work
     return AUTO_WORK if n <= LIMITED_ROWS else 0
 

@@ -123,8 +123,8 @@ def study_of_samples(measure, samples, params, names=None, groups=None, sign=1.0
     """The study of checked samples: one, or one for each class."""
     if measure is metrics.actionable_binned_error and params.get("n_bins", "auto") == "auto":
         params = dict(params, n_bins=balanced_bins(samples[0].n))  # also of resampled rows
-    if measure is metrics.calibration_distance:  # a row drawn twice is two rows
-        params = dict(params, weights="repeat")
+    if measure is metrics.calibration_distance:
+        params = _of_copies(samples[0].w, params)
     study, start = [], np.zeros(samples[0].n) if len(samples) > 1 else None
     for sample in samples:
         order = np.argsort(sample.p, kind="stable")
@@ -140,6 +140,18 @@ def study_of_samples(measure, samples, params, names=None, groups=None, sign=1.0
         )  # fmt: skip
         start = None if start is None else start + sample.p
     return study
+
+
+def _of_copies(w, params):
+    """The calibration distance of resamples: a row that is drawn twice is two rows."""
+    if params.get("weights", "repeat") != "repeat":
+        fail(
+            "weights", "be 'repeat': a row that is drawn twice is two rows", repr(params["weights"])
+        )
+    if w is not None and np.any(w % 1):
+        must = "hold whole numbers for the calibration distance: they count copies of rows"
+        fail("sample_weight", must, f"{w[w % 1 > 0][0]:.6g}")
+    return dict(params, weights="repeat")
 
 
 def value_of(study):

@@ -34,7 +34,11 @@ EXACT = 1e-9  # a gap within which the ends are one
 SLACK = 1e-12
 MOST_COPIES = 10_000_000
 MOST_WORK = 10**11  # operations that a program may be asked for by name
-SMALL_TYPES = 10**6  # operations of the program over types that "auto" takes without asking
+STEP = 10**6  # of them, what one state of the program over types costs beside its updates
+MOST_TYPES = 32  # dimensions of an array
+SMALL_TYPES = 10**9  # operations of the program over types that "auto" takes without asking
+FINEST_EPS = 0.005
+LIKE = 1e-12  # weights that differ by less, relatively, are equal
 NO_MULTIPLIERS = Multipliers(np.array([0.0, 1.0]), np.zeros(1), np.zeros(1))
 SMALL = 500  # rows with which "auto" does not stop at a relative gap of 1e-6
 SEARCHED = 1000  # elements that are searched, and not only cut into intervals
@@ -53,18 +57,19 @@ class CalibrationDistanceCertificate(Certificate):
     lower, upper : float
         The distance lies between them.
     exact : bool
-        Whether the two ends meet, up to rounding.
+        Whether the two ends are within 1e-9.
     targets : ndarray of shape (n,)
         The nearest calibrated predictions that were found, in the caller's order; those of rows of
         weight 0 are the predictions themselves. One for each copy with ``weights="repeat"``.
     y, p, weight : ndarray of shape (n,)
         Outcomes, predictions and weights, as the targets; the weights sum to 1.
-    lower_by : {"potentials", "class runs", "exact pass", "one class", "multipliers", "program"}
-        What proves ``lower``: the sum of dual potentials at the rows; that with the rounding bound
-        of runs of each class; a run of the exact program that finds nothing nearer; nothing, when
-        all outcomes are equal; multipliers of general instances; a program over all partitions.
+    lower_by : str
+        What proves ``lower``: "potentials", the sum of dual potentials at the rows; "class runs",
+        that with the rounding bound of runs of each class; "exact pass", a run of the exact program
+        that finds nothing nearer; "one class", when all outcomes are equal; "multipliers", those of
+        general instances; "program", one over all partitions; "scheme", the guarantee of one.
     proof : tuple of ndarray
-        Nodes and values of the potentials or the multipliers.
+        Nodes and values of the potentials or the multipliers; the eps of a scheme.
     longest : int
         Length of the runs.
     method : str
@@ -102,23 +107,34 @@ class CalibrationDistanceCertificate(Certificate):
         )
 
     def _attained(self):
-        label = np.unique(self.targets, return_inverse=True)[1].reshape(-1)
-        residual = np.bincount(label, self.weight * (self.y - self.targets))
+        if self.weight.min() < 0 or abs(self.weight.sum() - 1) > EXACT:
+            return False
+        kept = self.weight > 0
+        label = np.unique(self.targets[kept], return_inverse=True)[1].reshape(-1)
+        mass = np.bincount(label, self.weight[kept])
+        residual = np.bincount(label, (self.weight * (self.y - self.targets))[kept])
         cost = self.weight @ np.abs(self.p - self.targets)
-        return np.abs(residual).max() <= SLACK and abs(cost - self.upper) <= SLACK
+        calibrated = np.all(np.abs(residual) <= 10 * SLACK * mass)
+        return calibrated and abs(cost - self.upper) <= SLACK
 
     def _proved(self):
         if self.lower == 0:
             return True
         kept = self.weight > 0
         y, p, weight = self.y[kept], self.p[kept], self.weight[kept]
+        if self.lower_by == "scheme":
+            eps = float(self.proof[0])
+            return _by_scheme(y, p, weight, self.method, eps)[0] - eps >= self.lower - SLACK
         if self.lower_by == "multipliers":
+            nodes = self.proof[0]
+            if nodes[0] != 0 or nodes[-1] != 1 or np.diff(nodes).min() <= 0:
+                return False
             proved = certified_bound(y, p, weight, Multipliers(*self.proof))
             return proved >= self.lower - SLACK
         if self.lower_by == "program":
             return _exact_cost(y, p, weight) >= self.lower - SLACK
         zeros, ones = np.sort(p[y == 0]), np.sort(p[y == 1])
-        if np.ptp(weight) > SLACK or zeros.size + ones.size != p.size:
+        if np.ptp(weight) > LIKE * weight.max() or zeros.size + ones.size != p.size:
             return False  # the other proofs are of equal rows
         if self.lower_by == "one class":
             cost = np.abs(p - y).mean()
@@ -159,7 +175,7 @@ def calibration_distance(
 
     The least mean absolute change of the predictions that calibrates the sample: the rows are
     partitioned, each part is predicted at its mean outcome. Every row moves as one, so the distance
-    is at least `lower_calibration_distance`.
+    is at least `lower_calibration_distance`, up to the ``tol`` of the latter.
 
     Parameters
     ----------
@@ -182,20 +198,21 @@ def calibration_distance(
         Return a `CalibrationDistanceCertificate`, with the targets and both ends, instead of a
         float.
     method : {"auto", "exact", "bounds", "dp", "types", "ptas"}, default="auto"
-        "auto" closes the interval, to a relative 1e-6 at least, up to 2000 rows of equal weight and
-        tries for some time up to 10,000; beyond, and with unequal weights, it may stay open.
+        "auto" tries for some time to close the interval, to a relative 1e-6 at least, up to 10,000
+        rows of equal weight; beyond, and with unequal weights, it may stay open.
         "exact" does not stop before the ends meet, unless at ``max_work``. "bounds" leaves the
         interval as the quick bounds have it. The others are the
         algorithms of [1]_, for study: "dp", of O(n^4) steps, for equal weights; "types", for few
-        different weights, exact or, with ``eps``, within eps; and "ptas", within ``eps``.
+        different weights, exact or, with ``eps``, within eps; and "ptas", within ``eps``. With
+        unequal weights "exact" is "types".
     weights : {"indivisible", "repeat"}, default="indivisible"
         Whether a row of weight 3 moves as one, or is three rows that may part; "repeat" needs
         whole weights.
-    eps : float in (0, 1), default=None
+    eps : float in [0.005, 1), default=None
         Error of "ptas" and "types".
     max_work : int, default=None
-        Operations after which "exact" and "auto" settle for an interval, and which "dp" and
-        "types" must not exceed (by default 10^11); the same on every machine.
+        Operations after which "exact" and "auto" settle for an interval with equal weights, and
+        which "dp" and "types" must not exceed (by default 10^11); the same on every machine.
 
     Returns
     -------
@@ -219,7 +236,9 @@ def calibration_distance(
     from calibration as one row than as k. Nearest is not best: where forecasts lack resolution the
     nearest calibrated predictor may be nearly constant.
 
-    Costs seconds at thousands of rows. See the certificate's ``exact`` and ``lower``.
+    Costs seconds at thousands of rows, minutes at worst; see the certificate's ``exact`` and
+    ``lower`` (of each class, with "classwise"). For a lower confidence bound of a population's
+    distance give ``lower`` to `skcal.theory.distance_lower_bound`.
 
     References
     ----------
@@ -262,13 +281,14 @@ def distance_of(sample, method="auto", weights="indivisible", eps=None, max_work
     )
 
 
-def certify(y, p, w, method="auto", eps=None, max_work=None):
+def certify(y, p, w, method, eps, max_work, function="calibration_distance"):
     """The certificate of rows, or of elements with mean outcomes y, that move as one each."""
-    equal = w is None or np.ptp(w) == 0
+    equal = w is None or np.ptp(w) <= LIKE * w.max()
     polynomial = equal and method not in SCHEMES and y.dtype.kind in "iub"
-    found = _search_equal if polynomial else _search_general
+    search = _search_equal if polynomial else _search_general
     mass = np.full(p.size, 1 / p.size) if equal else w / w.sum()
-    lower, targets, lower_by, proof, longest, how = found(y, p, mass, method, eps, max_work)
+    found = search(y, p, mass, method, eps, max_work, function)
+    lower, targets, lower_by, proof, longest, how = found
     upper = float(mass @ np.abs(p - targets))
     lower = min(lower, upper)
     return CalibrationDistanceCertificate(
@@ -285,23 +305,23 @@ def check_scheme(function, method, eps):
 
 
 def _copies(w):
+    if w.sum() > MOST_COPIES:
+        must = f"sum to at most {MOST_COPIES} with weights='repeat'"
+        fail("sample_weight", must, f"{w.sum():.6g}")
     copies = np.rint(w).astype(np.int64)
     if np.any(copies != w):
         must = "hold whole numbers with weights='repeat'"
         fail("sample_weight", must, f"{w[copies != w][0]:.6g}")
-    if copies.sum() > MOST_COPIES:
-        must = f"sum to at most {MOST_COPIES} with weights='repeat'"
-        fail("sample_weight", must, f"{copies.sum()}")
     return copies
 
 
-def _search_equal(y, p, mass, method, eps, max_work):
+def _search_equal(y, p, mass, method, eps, max_work, function):
     """Rows of equal weight with 0/1 outcomes: polynomial."""
     order = np.argsort(p, kind="stable")
     zero, one = order[y[order] == 0], order[y[order] == 1]
     nothing = (np.array([0.0, 1.0]), np.zeros(2), np.zeros(2))
     if method == "dp":
-        _affordable("dp", (zero.size + 1) ** 2 * (one.size + 1) ** 2 // 4, max_work)
+        _affordable(function, "dp", (zero.size + 1) ** 2 * (one.size + 1) ** 2 // 4, max_work)
         parts = plain_partition(p[zero], p[one]).parts
         found = (None, parts, "program", nothing, 0, "dp")
     else:
@@ -321,55 +341,71 @@ def _search_equal(y, p, mass, method, eps, max_work):
     return lower, targets, *rest
 
 
-def _search_general(y, p, mass, method, eps, max_work):
+def _search_general(y, p, mass, method, eps, max_work, function):
     """Elements that move as one: NP-hard."""
     order = np.lexsort((mass, y, p))  # so that the order of the rows does not matter
     mean, x, share = y[order].astype(float), p[order], mass[order]
-    lower, part, lower_by, how = None, None, "multipliers", "search"
-    if method == "auto" and type_states(mean, x, share).operations <= SMALL_TYPES:
-        method = "types"
-    if method in ("exact", "types") and eps is None:
-        _affordable(method, type_states(mean, x, share).operations, max_work)
-        lower, part = type_sparse(mean, x, share)
-        lower_by, how = "program", "types"
-    elif method == "types":
-        few = sparsify(mean, x, share, eps / 2)
-        _affordable("types", type_states(few.mean, few.p, few.mass).operations, max_work)
-        part, how = sparse_types(mean, x, share, eps)[1], "types"
-    elif method == "ptas":
+    if method == "dp":
+        must = "be another one: 'dp' is for equal weights and outcomes of 0 or 1"
+        fail_parameter(function, "method", must, "'dp'")
+    if eps is not None:
+        if eps < FINEST_EPS:
+            fail_parameter(function, "eps", f"be at least {FINEST_EPS}", repr(eps))
+        if method == "types":
+            few = sparsify(mean, x, share, eps / 2)
+            _affordable(function, method, _work_over_types(few.mean, few.p, few.mass), max_work)
         try:
-            part, how = ptas(mean, x, share, eps).part, "ptas"
+            value, part = _by_scheme(mean, x, share, method, eps)
         except TooManyStates as error:
-            fail_parameter("calibration_distance", "eps", f"be larger: {error}", repr(eps))
-    elif method == "dp":
-        must = "be None, or equal, with method='dp'"
-        fail("sample_weight", must, f"weights from {mass.min():.6g} to {mass.max():.6g}")
-    if lower is not None:
-        multipliers = NO_MULTIPLIERS
-    elif part is None and x.size <= SEARCHED:
-        found = general_bounds(mean, x, share, restarts=RESTARTS if method == "auto" else 0, seed=0)
-        lower, part, multipliers = found.lower, found.part, found.multipliers
+            fail_parameter(function, "eps", f"be larger: {error}", repr(eps))
+        bound = best_bound(mean, x, share)
+        lower, lower_by, proof, how = bound.value, "multipliers", tuple(bound.multipliers), method
+        if value - eps > lower:
+            lower, lower_by, proof = value - eps, "scheme", (np.array(eps),)
+    elif method in ("exact", "types") or (
+        method == "auto" and _work_over_types(mean, x, share) <= SMALL_TYPES
+    ):
+        _affordable(function, method, _work_over_types(mean, x, share), max_work)
+        lower, part = type_sparse(mean, x, share)
+        lower_by, proof, how = "program", tuple(NO_MULTIPLIERS), "types"
+    elif x.size <= SEARCHED:
+        restarts = RESTARTS if method == "auto" else 0
+        found = general_bounds(mean, x, share, restarts=restarts, seed=0)
+        lower, part, proof = found.lower, found.part, tuple(found.multipliers)
+        lower_by, how = "multipliers", "search"
     else:
-        lower, multipliers = best_bound(mean, x, share)
-        if part is None:
-            part, how = interval_labels(mean, x, share), "intervals"
+        bound = best_bound(mean, x, share)
+        lower, proof, part = bound.value, tuple(bound.multipliers), interval_labels(mean, x, share)
+        lower_by, how = "multipliers", "intervals"
     targets = np.empty(p.size)
     targets[order] = part_targets(mean, share, part)
-    return lower, targets, lower_by, tuple(multipliers), 0, how
+    return lower, targets, lower_by, proof, 0, how
 
 
-def _affordable(method, operations, max_work):
+def _by_scheme(mean, p, mass, method, eps):
+    """Value and partition of an approximation scheme."""
+    if method == "types":
+        return sparse_types(np.asarray(mean, dtype=float), p, mass, eps)
+    found = ptas(np.asarray(mean, dtype=float), p, mass, eps)
+    return found.value, found.part
+
+
+def _work_over_types(mean, p, mass):
+    size = type_states(mean, p, mass)
+    return size.operations + STEP * size.states if size.types <= MOST_TYPES else 10**100
+
+
+def _affordable(function, method, operations, max_work):
     limit = MOST_WORK if max_work is None else max_work
     if operations > limit:
         size = f"{operations:.3g}" if operations < 1e15 else f"1e{len(str(operations)) - 1}"
         must = f"be another one, or max_work at least {size}"
-        fail_parameter(
-            "calibration_distance", "method", must, f"{method!r}, limited to {limit:.3g}"
-        )
+        got = f"{method!r}, limited to {limit:.3g}"
+        fail_parameter(function, "method", must, got)
 
 
 def _exact_cost(y, p, weight):
     """The distance by a program over all partitions."""
-    if np.ptp(weight) <= SLACK and np.all((y == 0) | (y == 1)):
+    if np.ptp(weight) <= LIKE * weight.max() and np.all((y == 0) | (y == 1)):
         return plain_partition(np.sort(p[y == 0]), np.sort(p[y == 1])).cost / p.size
     return type_sparse(np.asarray(y, dtype=float), p, weight)[0]
