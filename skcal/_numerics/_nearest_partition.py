@@ -41,9 +41,8 @@ RELATIVE_GAP = 1e-6  # closed: upper - lower is within this share of upper
 ABSOLUTE_GAP = 1e-9  # or within so many rows
 TILT_LOSS = 1.5  # rows of the bound given up for less steep multipliers
 SHARES = (0.6, 0.9, 1.0)  # of the gap, as budgets of the passes
-EXACT_ROWS = 2000  # "auto": without a limit up to here,
-LIMITED_ROWS = 10_000  # with the limit below up to here, an interval beyond
-AUTO_WORK = 2_000_000_000
+FEW_ROWS, FEW_ROWS_WORK = 2000, 300_000_000  # limits of "auto": ample but for degenerate rows
+LIMITED_ROWS, AUTO_WORK = 10_000, 2_000_000_000  # beyond these rows an interval
 BEAM_ROWS = 20_000  # beyond, the beam needs a corridor,
 CORRIDOR_ROWS = 250_000  # and beyond this blocks
 GRIDS = ((100, 100), (2000, 400), (250_000, 1000), (np.inf, 2000))  # rows up to which, cells
@@ -169,8 +168,7 @@ def nearest_partition(
     """Bracket n times the calibration distance of the sorted predictions of zeros and ones.
 
     method : "exact" closes the bracket however long it takes (unless ``most_work`` is given),
-        "bounds" makes no attempt to, "auto" does where that is quick: without a limit up to
-        `EXACT_ROWS` rows, with a limit up to `LIMITED_ROWS`.
+        "bounds" makes no attempt to, "auto" does up to `LIMITED_ROWS` rows, with a limit.
     most_work : state updates of the exact passes together.
     relative_gap : upper - lower as a share of upper that counts as exact; so does `ABSOLUTE_GAP`.
     """
@@ -244,6 +242,8 @@ def pass_proves(
 def _work_limit(n: int, method: str, most_work: int | None) -> int | None:
     if most_work is not None or method == "exact":
         return most_work
+    if n <= FEW_ROWS:
+        return FEW_ROWS_WORK
     return AUTO_WORK if n <= LIMITED_ROWS else 0
 
 
