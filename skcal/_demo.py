@@ -6,12 +6,18 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split
+from sklearn.model_selection import (
+    GridSearchCV,
+    cross_val_predict,
+    cross_validate,
+    train_test_split,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skcal.decision import DecisionResponse, realized_regret_bound
+from skcal.recalibration import RecalibratedClassifier
 from skcal.report import calibration_report
 from skcal.scorers import get_scorer, refit_calibrated
 
@@ -44,6 +50,8 @@ def run(save=None):
     _search(X, y, rivals)
     _title("3. Decide with three actions: what is claimed, what is got, what is guaranteed")
     _decide(X, y, rivals)
+    _title("4. Recalibrate: naive Bayes, in a pipeline, by cross-validation")
+    _recalibrate(X, y)
 
 
 def _search(X, y, rivals):
@@ -101,6 +109,20 @@ def _decide(X, y, rivals):
         "\nNo task with these stakes has a swap regret above `worst task` on these forecasts.\n"
         "Promised by fit, for its own out-of-fold forecasts:", "; ".join(bounds) + ".",
     )  # fmt: skip
+
+
+def _recalibrate(X, y):
+    heads = ("neg_log_loss", "neg_brier_score", "neg_scdl", "roc_auc")
+    print(f"{'':<22}" + "".join(f"{head:>17}" for head in heads))
+    candidates = {
+        "naive Bayes": GaussianNB(),
+        "recalibrated": RecalibratedClassifier(GaussianNB()),
+    }
+    for name, classifier in candidates.items():
+        scoring = {head: head for head in heads} | {"neg_scdl": get_scorer("neg_scdl")}
+        model = make_pipeline(StandardScaler(), classifier)
+        scores = cross_validate(model, X, y == "malignant", scoring=scoring, cv=5)
+        print(f"{name:<22}" + "".join(f"{scores[f'test_{head}'].mean():>17.4f}" for head in heads))
 
 
 def _save(path, y, p):

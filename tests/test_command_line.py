@@ -160,6 +160,7 @@ def test_demo_shows_the_whole_job_and_its_file_can_be_reported(tmp_path, capsys)
         "claimed",
         "worst task",
         "Promised by fit",
+        "recalibrated",
     ):
         assert promised in out
     assert main(["report", path, "--pos-label", "malignant"]) == 0

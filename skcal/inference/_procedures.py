@@ -75,8 +75,8 @@ def bootstrap_interval(
         ``pos_label`` and ``labels`` if it has them.
     y_true, y_proba, sample_weight, pos_label, multiclass, labels
         As in the measures. Rows are resampled with their weights: a row that counts k times must be
-        repeated. (Of the calibration distance weights count copies, ``weights="repeat"``; give
-        ``method="bounds"`` in a partial function to have each draw quick.)
+        repeated. Of the calibration distance weights count copies, ``weights="repeat"``; give
+        ``method="bounds"`` in a partial function to have each draw quick.
     confidence : float in (0, 1), default=0.95
     n_resamples : int, default=999
     method : {"auto", "isotonic", "percentile", "bca"}, default="auto"

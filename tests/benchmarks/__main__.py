@@ -1,8 +1,9 @@
 """``make bench``: every benchmark, as ratios to a yardstick that is timed in the same run."""
 
-from tests.benchmarks import distance, inference, measures
+from tests.benchmarks import distance, inference, measures, recalibration
 
 if __name__ == "__main__":
     measures.run()
     inference.run()
     distance.main(["exact"])
+    recalibration.run()
