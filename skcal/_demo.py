@@ -50,6 +50,7 @@ def run(save=None):
     _search(X, y, rivals)
     _title("3. Decide with three actions: what is claimed, what is got, what is guaranteed")
     _decide(X, y, rivals)
+    print()
     _title("4. Recalibrate: naive Bayes, in a pipeline, by cross-validation")
     _recalibrate(X, y)
 

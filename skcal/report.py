@@ -36,7 +36,7 @@ MEASURES = {
     "bece": ("bECE", metrics.actionable_binned_error),
 }
 # Rows beyond which a measure is not drawn again and again: a draw takes too long.
-PARTITIONED = 20_000  # rows beyond which the nearest partition takes longer than all the rest
+PARTITIONED = 10_000  # rows beyond which the nearest partition takes longer than all the rest
 MOST_ROWS = {"caldist": 0, "distcal": 0, "sintce": 10_000}
 
 
