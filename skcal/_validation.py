@@ -64,6 +64,7 @@ __all__ = [
 ]
 
 OVERSHOOT = 1e-6  # probabilities this far outside [0, 1] are single precision noise: clipped
+LIGHT = 0.1  # mean weight below which weights were hardly meant to count rows
 MULTICLASS = ("raise", "classwise", "top_label")
 OR_MULTICLASS = ", unless multiclass is 'classwise' or 'top_label'"
 
@@ -405,7 +406,12 @@ def check_calibration_rows(p, y, sample_weight=None):
     ):
         must = "hold the outcomes 0 and 1 (RecalibratedClassifier takes labels of any kind)"
         fail("y", must, shown(distinct))
-    weights = check_weights(sample_weight, p.size)
+    weights = check_weights(sample_weight, p.size, others="p")
+    if weights is not None and weights.mean() < LIGHT:
+        warn(
+            f"sample_weight has a mean of {weights.mean():.3g}: here weights count repetitions of "
+            "rows, and so few rows are hardly evidence. Scale normalised weights to a mean of 1."
+        )
     sample = weighted_sample((y > 0).astype(np.int8), p, weights, np.float64)
     positive = np.count_nonzero(sample.y)
     if positive in (0, sample.n):

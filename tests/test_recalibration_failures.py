@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_breast_cancer, make_blobs
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
@@ -29,6 +29,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skcal import CalibrationWarning
 from skcal.recalibration import (
     BetaCalibrator,
     PartitionCalibrator,
@@ -302,3 +303,21 @@ def test_fitted_parts_and_constructor_arguments():
     documented = inspect.getdoc(RecalibratedClassifier)
     for name in vars(model):
         assert not name.endswith("_") or name in documented
+
+
+@pytest.mark.parametrize("calibrator", [LogisticRegression(), PartitionCalibrator])
+def test_classifiers_and_classes_are_no_calibrators(calibrator):
+    X, y = load_breast_cancer(return_X_y=True)
+    message = "calibrator must be an object that maps probabilities.* no classifier; got"
+    with pytest.raises(ValueError, match=message):
+        RecalibratedClassifier(GaussianNB(), calibrator).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        ShrinkageCalibrator(calibrator).fit([0.1, 0.9, 0.4], [0, 1, 1])
+
+
+def test_weights_that_sum_to_one_have_a_warning():
+    p, y = np.linspace(0.1, 0.9, 50), np.arange(50) % 2
+    with pytest.warns(CalibrationWarning, match="weights count repetitions of rows"):
+        PartitionCalibrator().fit(p, y, sample_weight=np.full(50, 1 / 50))
+    with pytest.raises(ValueError, match=r"sample_weight must have the length of p \(50\)"):
+        PartitionCalibrator().fit(p, y, sample_weight=[1, 2])

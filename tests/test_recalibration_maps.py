@@ -299,6 +299,7 @@ def test_draws_have_the_claimed_mean_and_no_more_than_the_mass(mass):
     assert len(np.unique(drawn[:, 2])) == {0.5: 2, 1.0: 2, 2.5: 6, 3.0: 4, 1e20: 1}[mass]
 
 
+@pytest.mark.filterwarnings("ignore:sample_weight has a mean of")
 @pytest.mark.parametrize("scale", [1e-3, 2.5, 1e18, 1e90, 1e300])
 def test_weights_of_any_size(scale):
     fitted = ShrinkageCalibrator(BetaCalibrator()).fit(P, Y, sample_weight=np.full(300, scale))

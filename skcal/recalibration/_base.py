@@ -88,6 +88,9 @@ def fit_calibrator(calibrator, scores, outcomes, weights=None):
 
     Isotonic regression must not answer NaN outside the fitted range, so its copies clip.
     """
+    if isinstance(calibrator, type) or hasattr(calibrator, "predict_proba"):
+        must = "be an object that maps probabilities, with fit(p, y) and predict(p), no classifier"
+        fail("calibrator", must, f"{calibrator!r:.50}")
     for method in ("fit", "predict"):
         if not callable(getattr(calibrator, method, None)):
             fail("calibrator", "have fit(p, y) and predict(p)", f"no {method} ({calibrator!r:.50})")

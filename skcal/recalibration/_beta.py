@@ -91,7 +91,8 @@ class BetaCalibrator(ScoreCalibrator):
     -----
     Logarithms hardly change beyond 1e-6, by a ten-thousandth of what they would: that near to 0
     and 1 single precision ends, and one row at 1e-160 would outweigh all others. Unless a = b = 0
-    the map increases down to 1e-300 and up to 1, so ranks (AUC) are kept.
+    the map increases down to 1e-300 and up to 1, so ranks (AUC) are kept, but where rounding ties:
+    with steep slopes near 0 and 1, and below 1e-16 if a = 0.
 
     A ridge of 1e-6 on a and b keeps them finite on samples that p separates. Weights count
     repetitions. A fit takes O(n log n), a few Newton steps of O(n).

@@ -73,6 +73,11 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     -----
     ``X`` is not looked at here: whatever the wrapped estimator accepts passes through.
 
+    Weights count repetitions of rows: normalised ones, which sum to 1, leave the default calibrator
+    next to no evidence (a warning says so). To tune the default, pass it by name,
+    ``calibrator=ShrinkageCalibrator(PartitionCalibrator())``, and set
+    ``calibrator__calibrator__prior_count``.
+
     More than two classes are recalibrated one against the rest and then divided by their sum; a
     row for which all are zero becomes uniform. Each class alone is then no longer exactly
     calibrated.
@@ -140,7 +145,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         fit_params, split_params = self._route(params)
-        weights = check_weights(_sample_weight(fit_params), len(y))
+        weights = check_weights(_sample_weight(fit_params), len(y), others="y")
         X, y = indexable(X, y)
         if isinstance(self.estimator, FrozenEstimator):
             pairs = [self._frozen(X, y, weights)]

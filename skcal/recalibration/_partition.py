@@ -195,7 +195,7 @@ class PartitionCalibrator(ScoreCalibrator):
     _parameter_constraints = {
         "resolution": [StrOptions({"chance"}), None],
         "interpolate": ["boolean"],
-        "prior_count": [Interval(Real, 0, None, closed="left")],
+        "prior_count": [Interval(Real, 0, 1e15, closed="both")],
         "max_cuts": [Interval(Integral, 1, None, closed="left"), None],
     }
 
