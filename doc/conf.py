@@ -15,4 +15,6 @@ extlinks = {
 exclude_patterns = ["_build"]
 # numpydoc would list the members of a class without pages for them, each a warning.
 numpydoc_show_class_members = False
+# The inherited docstrings of scikit-learn refer to pages of its own documentation.
+suppress_warnings = ["ref.ref"]
 html_theme = "alabaster"

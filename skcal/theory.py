@@ -138,12 +138,11 @@ def make_hardness_instance(a, theta, *, kind="noiseless"):
     Notes
     -----
     Both proofs use one multiplier. For any function l, an element with prediction p and mean f
-    costs at least A = min over u of |p - u| + l(u) (f - u) per mass: within a part with mean u the
+    costs at least A = min over u of abs(p - u) + l(u) (f - u) per mass: in a part with mean u the
     terms l(u) (f - u) add up to 0. So the distance is at least the sum of mass * A, and it is equal
     if and only if some partition puts every element at a target u that attains its A (is *tight*).
-    The sum is the threshold, so the difficulty is not in finding the bound but in attaining it; and
-    as elements may be split for it, the lower distance equals the threshold for every instance.
-    Let S be the sum of ``a``.
+    The sum is the threshold, so the difficulty is not in finding the bound but in attaining it. Let
+    S be the sum of ``a``.
 
     *Noiseless* (the construction of [1]_). With q = theta / (4 S) and alpha = q / (1 - 2 q):
     a zero of mass 1/4 - q/2 and a one of mass 1/4 + q/2 at 1/2; zeros of masses a_i / (4 S) and
@@ -167,9 +166,9 @@ def make_hardness_instance(a, theta, *, kind="noiseless"):
     and v only, if b (x - mean of item) > 1 in (u, v); the others have A = 0 and are tight only
     where they are if b (f - x) < 1 and b (g - x) < 1. Such b exists as max(f, g) - u < u - e. If
     all are tight, the parts at u hold some items I and the elements at u, so that
-    |I| u + n (u - f) is the sum of e a_i / S over I, and likewise at v. Adding both, the total of
-    the means leaves |I| = K only, as u and v differ; hence the numbers in I sum to theta. The
-    converse is the same computation.
+    k u + n (u - f), k their number, is the sum of e a_i / S over I, and likewise at v. Adding both,
+    the total of the means leaves k = K only, as u and v differ; hence the numbers in I sum to
+    theta. The converse is the same computation.
 
     References
     ----------
@@ -270,7 +269,7 @@ def distance_lower_bound(distance, n, *, confidence=0.95):
     sqrt(m) is at most sqrt(k). The best k, about (4 n)^(1/3), leaves 0.95 n^(-1/3).
 
     *Deviation.* Replacing a row changes the distance by at most 2/n: the old row leaves its part,
-    which costs at most |p - y| / n, and the new one is alone. So by McDiarmid's inequality the
+    which costs at most abs(p - y) / n, and the new one is alone. So by McDiarmid's inequality the
     sample exceeds its expectation by sqrt(2 ln(1 / (1 - confidence)) / n) with probability at most
     1 - confidence.
 
