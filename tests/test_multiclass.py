@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from skcal import inference, make_calibration_scorer, metrics
 from skcal.inference import _draws
 from skcal.scorers import calibration_scorers
-from tests.measures import each_measure
+from tests.measures import each_measure, each_quick_measure
 
 RNG = np.random.default_rng(0)
 N, K = 60, 4
@@ -27,7 +27,7 @@ FAST = (metrics.scdl, metrics.smce, metrics.cutoff_calibration_error, metrics.ec
 each_fast = pytest.mark.parametrize("measure", FAST, ids=lambda f: f.__name__)
 
 
-@each_measure
+@each_quick_measure
 def test_classwise_is_the_mean_over_one_against_the_rest(row):
     for weights in (None, W):
         values = [row(k == CODES, P[:, k], sample_weight=weights) for k in range(K)]
@@ -45,7 +45,7 @@ def test_top_label_is_confidence_against_being_right(row):
     assert found != row(wrong, confidence, sample_weight=W)
 
 
-@each_measure
+@each_quick_measure
 @pytest.mark.parametrize("multiclass", ["classwise", "top_label"])
 def test_certificates_verify(row, multiclass):
     certificate = row(CODES, P, multiclass=multiclass, return_certificate=True)

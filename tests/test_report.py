@@ -46,7 +46,7 @@ def test_values_are_those_of_the_measures(forecasts):
 
 def test_dict_survives_json(forecasts):
     y, p, _ = forecasts
-    report = calibration_report(y, p, output="dict")
+    report = calibration_report(y, p, n_resamples=19, output="dict")
     assert json.loads(json.dumps(report, allow_nan=False)) == report
 
 
@@ -105,13 +105,13 @@ def test_calibrated_sample_has_no_worst_case():
 def test_one_row(y, p):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert "1 forecasts" in calibration_report(y, [p])
+        assert "1 forecasts" in calibration_report(y, [p], n_resamples=19)
 
 
 def test_labels_as_everywhere(forecasts):
     y, p, _ = forecasts
     names = np.array(["good", "bad"])[y]
-    same = calibration_report(names, p, pos_label="bad")
-    assert same == calibration_report(y, p)
+    same = calibration_report(names, p, pos_label="bad", n_resamples=19)
+    assert same == calibration_report(y, p, n_resamples=19)
     with pytest.raises(ValueError, match=r"pos_label must .*'bad', 'good'"):
         calibration_report(names, p)
