@@ -49,7 +49,7 @@ def test_example_of_the_paper(e):
 
 @pytest.mark.parametrize("method", EQUAL)
 def test_methods_are_brute_force(method):
-    for seed in range(40):
+    for seed in range(60):
         y, p = instance(seed)
         found = certified(y, p, method=method)
         assert found.value == pytest.approx(nearest_partition_cost(p, y) / p.size, abs=1e-12)
@@ -82,7 +82,7 @@ def test_unequal_weights_are_brute_force_when_few():
             assert bounds.verify() is True
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(30))
 def test_schemes_are_within_eps(seed):
     y, p = instance(seed, 8)
     w = np.random.default_rng(seed).integers(1, 4, p.size) if seed % 3 else None
@@ -146,12 +146,12 @@ def test_weights_that_repeat_are_copies_and_those_that_do_not_cost_more():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_hold_the_exact_value(kind):
-    p, y = make(120, kind, np.random.default_rng(1))
+    p, y = make(300, kind, np.random.default_rng(1))
     exact, bounds = certified(y, p, method="exact"), certified(y, p, method="bounds")
     assert exact.exact
     assert bounds.lower <= exact.value + 1e-12
     assert exact.value <= bounds.value + 1e-12
-    assert bounds.value - bounds.lower <= 0.05 * bounds.value + 3 / 120
+    assert bounds.value - bounds.lower <= 0.05 * bounds.value + 3 / 300
     assert exact.verify() is True
     assert bounds.verify() is True
     limited = certified(y, p, method="exact", max_work=1)

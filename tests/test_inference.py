@@ -301,15 +301,15 @@ def test_intervals_cover_the_population(measure, options):
 )
 @pytest.mark.parametrize(("measure", "options"), ESTIMABLE)
 def test_intervals_cover_the_population_of_every_kind(measure, options, curve, tied, n):
-    found = coverage(measure, options, curve, n, 100, tied)
-    assert found >= 0.92 - 3 * np.sqrt(0.92 * 0.08 / 100)
+    found = coverage(measure, options, curve, n, 300, tied)
+    assert found >= 0.92 - 3 * np.sqrt(0.92 * 0.08 / 300)
 
 
 @pytest.mark.verify
 @pytest.mark.parametrize(("measure", "options"), ESTIMABLE[:3])
 def test_intervals_of_stable_measures_are_not_too_wide(measure, options):
-    found = coverage(measure, options, "squared", 1000, 200)
-    assert found <= 0.98 + 3 * np.sqrt(0.98 * 0.02 / 200)
+    found = coverage(measure, options, "squared", 1000, 300)
+    assert found <= 0.98 + 3 * np.sqrt(0.98 * 0.02 / 300)
 
 
 @pytest.mark.verify
