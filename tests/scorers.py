@@ -54,6 +54,9 @@ SCORERS = {
     },
 }
 each_scorer = pytest.mark.parametrize(("scorer", "value"), SCORERS.values(), ids=SCORERS)
+# Without the one that names its positive class, 1: for labels of any kind.
+NAMELESS = {name: pair for name, pair in SCORERS.items() if name != "neg_cdl(range)"}
+each_nameless_scorer = pytest.mark.parametrize(("scorer", "value"), NAMELESS.values(), ids=NAMELESS)
 
 
 def mean_utility(y, p, sample_weight=None):

@@ -25,7 +25,7 @@ from skcal.scorers import (
     utility_scorer,
 )
 from tests.measures import MEASURES, each_measure
-from tests.scorers import MODEL, SCORERS, UTILITY, P, W, X, Y, each_scorer
+from tests.scorers import MODEL, SCORERS, UTILITY, P, W, X, Y, each_nameless_scorer, each_scorer
 
 # Distinct predictions are the rule here.
 pytestmark = pytest.mark.filterwarnings("ignore::skcal.CalibrationWarning")
@@ -108,10 +108,8 @@ def test_measures_work_in_make_scorer(row, labels):
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], ["z", "a"], [1, 2], [True, False], [-1, 1]])
-@each_scorer
+@each_nameless_scorer
 def test_labels_of_any_kind_without_a_word(scorer, value, labels):
-    if scorer is SCORERS["neg_cdl(range)"][0]:
-        pytest.skip("names its positive class")
     y = np.array(labels)[Y]
     model = GaussianNB().fit(X[:100], y[:100])
     codes = Y if sorted(labels) == labels else 1 - Y
@@ -191,11 +189,18 @@ def test_both_positive_classes_in_one_cross_validation():
         np.testing.assert_array_equal(found[f"test_{name}"], again[f"test_{name}"])
 
 
-@pytest.mark.parametrize("labels", [[0, 1], [-1, 1], ["no", "yes"]])
+@pytest.mark.parametrize("labels", [[0, 1], [-1, 1]])
 @each_scorer
 def test_a_fold_of_one_class_is_scored(scorer, value, labels):
-    if isinstance(labels[0], str) and scorer is SCORERS["neg_cdl(range)"][0]:
-        pytest.skip("names its positive class")
+    check_folds_of_one_class(scorer, value, labels)
+
+
+@each_nameless_scorer
+def test_a_fold_of_one_class_is_scored_with_names(scorer, value):
+    check_folds_of_one_class(scorer, value, ["no", "yes"])
+
+
+def check_folds_of_one_class(scorer, value, labels):
     y = np.array(labels)[Y]
     model = GaussianNB().fit(X[:100], y[:100])
     for code in (0, 1):
