@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from skcal._numerics import _class_runs
-from skcal._numerics._class_runs import class_suffixes
+from skcal._numerics.partitions import _class_runs
+from skcal._numerics.partitions._class_runs import class_suffixes
 
 
 def least_reduced_cost_to_go(zeros, ones, phi_zeros, phi_ones):

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skcal._numerics._contiguous import (
+from skcal._numerics.partitions._contiguous import (
     banded_runs,
     contiguous_partition,
     order_rows,

@@ -8,16 +8,16 @@ import itertools
 import numpy as np
 import pytest
 
-from skcal._numerics import _local_search, _multipliers
 from skcal._numerics._lipschitz_dual import lower_distance
-from skcal._numerics._local_search import (
+from skcal._numerics.partitions import _local_search, _multipliers
+from skcal._numerics.partitions._local_search import (
     general_bounds,
     interval_labels,
     part_targets,
     partition_cost,
     search,
 )
-from skcal._numerics._multipliers import (
+from skcal._numerics.partitions._multipliers import (
     LARGE,
     Multipliers,
     best_bound,

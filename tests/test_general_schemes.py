@@ -6,10 +6,10 @@ from math import ceil
 import numpy as np
 import pytest
 
-from skcal._numerics import _types
-from skcal._numerics._local_search import partition_cost
-from skcal._numerics._ptas import TooManyStates, ptas, ptas_states
-from skcal._numerics._types import lift, sparse_types, sparsify, type_sparse, type_states
+from skcal._numerics.partitions import _types
+from skcal._numerics.partitions._local_search import partition_cost
+from skcal._numerics.partitions._ptas import TooManyStates, ptas, ptas_states
+from skcal._numerics.partitions._types import lift, sparse_types, sparsify, type_sparse, type_states
 from tests.test_general_distance import KINDS, instances, random_instance, subset_distance
 
 EPS = [0.05, 0.1, 0.2, 0.4]

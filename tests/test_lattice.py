@@ -6,11 +6,11 @@ from math import gcd
 import numpy as np
 import pytest
 
-from skcal._numerics import _lattice_blocks
-from skcal._numerics._fractions import farey_parents, primitive_fractions
-from skcal._numerics._lattice import Reduced, cheapest_partition, parts_cost, targets
 from skcal._numerics._lipschitz_dual import lower_distance
-from skcal._numerics._plain_program import plain_partition
+from skcal._numerics.partitions import _lattice_blocks
+from skcal._numerics.partitions._fractions import farey_parents, primitive_fractions
+from skcal._numerics.partitions._lattice import Reduced, cheapest_partition, parts_cost, targets
+from skcal._numerics.partitions._plain_program import plain_partition
 from tests.oracles_distance import (
     KINDS,
     awkward,

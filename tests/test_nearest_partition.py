@@ -5,11 +5,22 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skcal._numerics import _nearest_partition as driver
-from skcal._numerics._corridor import block_means, commit, flow_of, lifted, nudged, rounded_flow
 from skcal._numerics._lipschitz_dual import Potentials, largest_h
-from skcal._numerics._nearest_partition import nearest_partition, pass_proves, proved_lower
-from skcal._numerics._tilt import bound_at, multipliers, potentials_of, tilted
+from skcal._numerics.partitions import _nearest_partition as driver
+from skcal._numerics.partitions._corridor import (
+    block_means,
+    commit,
+    flow_of,
+    lifted,
+    nudged,
+    rounded_flow,
+)
+from skcal._numerics.partitions._nearest_partition import (
+    nearest_partition,
+    pass_proves,
+    proved_lower,
+)
+from skcal._numerics.partitions._tilt import bound_at, multipliers, potentials_of, tilted
 
 KINDS = ("cal", "over", "under", "biased", "tied")
 

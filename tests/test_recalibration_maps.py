@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skcal._numerics._contiguous import contiguous_partition
+from skcal._numerics.partitions._contiguous import contiguous_partition
 from skcal.recalibration import BetaCalibrator, PartitionCalibrator, ShrinkageCalibrator
 from skcal.recalibration._beta import features
 from skcal.recalibration._evidence import CUTS, draw_outcomes, isotonic_gains, least_movements

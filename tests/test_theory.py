@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skcal import theory
-from skcal._numerics._local_search import general_bounds
+from skcal._numerics.partitions._local_search import general_bounds
 from skcal.theory import (
     distance_lower_bound,
     make_hardness_instance,

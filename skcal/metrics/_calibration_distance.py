@@ -4,19 +4,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skcal._numerics._lattice import targets as targets_of_parts
 from skcal._numerics._lipschitz_dual import Potentials
-from skcal._numerics._local_search import general_bounds, interval_labels, part_targets
-from skcal._numerics._multipliers import Multipliers, best_bound, certified_bound
-from skcal._numerics._nearest_partition import (
+from skcal._numerics.partitions._lattice import targets as targets_of_parts
+from skcal._numerics.partitions._local_search import general_bounds, interval_labels, part_targets
+from skcal._numerics.partitions._multipliers import Multipliers, best_bound, certified_bound
+from skcal._numerics.partitions._nearest_partition import (
     RELATIVE_GAP,
     nearest_partition,
     pass_proves,
     proved_lower,
 )
-from skcal._numerics._plain_program import plain_partition
-from skcal._numerics._ptas import TooManyStates, ptas
-from skcal._numerics._types import sparse_types, sparsify, type_sparse, type_states
+from skcal._numerics.partitions._plain_program import plain_partition
+from skcal._numerics.partitions._ptas import TooManyStates, ptas
+from skcal._numerics.partitions._types import sparse_types, sparsify, type_sparse, type_states
 from skcal._results import Certificate
 from skcal._validation import (
     Integral,

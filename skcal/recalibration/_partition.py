@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from skcal._numerics._contiguous import contiguous_partition, run_movement
+from skcal._numerics.partitions._contiguous import contiguous_partition, run_movement
 from skcal._validation import Integral, Interval, Real, StrOptions, check_calibration_rows
 from skcal.recalibration._base import ScoreCalibrator
 

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from skcal._numerics._plain_program import plain_partition
+from skcal._numerics.partitions._plain_program import plain_partition
 from skcal.metrics import calibration_distance
 from tests.oracles_distance import KINDS, by_class, make
 

@@ -28,8 +28,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcal._numerics._fractions import primitive_fractions
-from skcal._numerics._lattice_blocks import Advance, Band, Cell, Side, States, advance, with_sources
+from skcal._numerics.partitions._fractions import primitive_fractions
+from skcal._numerics.partitions._lattice_blocks import (
+    Advance,
+    Band,
+    Cell,
+    Side,
+    States,
+    advance,
+    with_sources,
+)
 
 Corridor = Callable[[float, float], tuple[int, int, int, int]]
 

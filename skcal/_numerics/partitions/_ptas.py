@@ -28,7 +28,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from skcal._numerics._local_search import partition_cost
+from skcal._numerics.partitions._local_search import partition_cost
 
 SHARE = 0.75  # of eps for the proxies, the rest for rounding
 NARROW = 500  # states of the first pass

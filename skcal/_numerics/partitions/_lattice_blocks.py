@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcal._numerics._fractions import farey_parents
+from skcal._numerics.partitions._fractions import farey_parents
 
 AT_ONCE = 30_000  # entries of the cost tables of a batch of parts: they should stay in cache
 ROUNDING = 1e-6  # widens the cones, which are computed in floating point

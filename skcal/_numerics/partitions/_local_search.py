@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcal._numerics._contiguous import contiguous_partition
-from skcal._numerics._multipliers import Multipliers, best_bound
+from skcal._numerics.partitions._contiguous import contiguous_partition
+from skcal._numerics.partitions._multipliers import Multipliers, best_bound
 
 GAIN = 1e-13  # a smaller one may be rounding
 ROUNDS = 60  # of moves, splits and merges from one start

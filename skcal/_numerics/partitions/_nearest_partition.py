@@ -12,9 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcal._numerics._class_runs import class_suffixes
-from skcal._numerics._contiguous import banded_runs, order_rows, parts_of_runs, tree_runs
-from skcal._numerics._corridor import (
+from skcal._numerics._lipschitz_dual import (
+    CLOSEST,
+    Potentials,
+    largest_h,
+    onto_nodes,
+    repair,
+    solve_dual,
+)
+from skcal._numerics.partitions._class_runs import class_suffixes
+from skcal._numerics.partitions._contiguous import banded_runs, order_rows, parts_of_runs, tree_runs
+from skcal._numerics.partitions._corridor import (
     NEAR,
     Flow,
     block_means,
@@ -26,16 +34,8 @@ from skcal._numerics._corridor import (
     nudged,
     rounded_flow,
 )
-from skcal._numerics._lattice import Reduced, cheapest_partition, parts_cost
-from skcal._numerics._lipschitz_dual import (
-    CLOSEST,
-    Potentials,
-    largest_h,
-    onto_nodes,
-    repair,
-    solve_dual,
-)
-from skcal._numerics._tilt import bound_at, multipliers, potentials_of, tilted
+from skcal._numerics.partitions._lattice import Reduced, cheapest_partition, parts_cost
+from skcal._numerics.partitions._tilt import bound_at, multipliers, potentials_of, tilted
 
 RELATIVE_GAP = 1e-6  # closed: upper - lower is within this share of upper
 ABSOLUTE_GAP = 1e-9  # or within so many rows

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcal._numerics._local_search import partition_cost
+from skcal._numerics.partitions._local_search import partition_cost
 
 
 class TypeCount(NamedTuple):

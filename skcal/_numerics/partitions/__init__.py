@@ -1,0 +1,1 @@
+"""Programs over calibrated partitions: the calibration distance, exactly and in bounds."""
