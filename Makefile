@@ -34,7 +34,7 @@ lint-spelling: .venv/.extra-lint
 lint-docstrings: .venv/.extra-lint
 	@$(BIN)/python .ci/docstrings.py
 
-bench: .venv/.extra-test
+bench: .venv/.extra-bench
 	@$(BIN)/python -m tests.benchmarks
 
 doc: .venv/.extra-doc
@@ -42,7 +42,7 @@ doc: .venv/.extra-doc
 	@echo 'doc/_build/index.html'
 
 clean:
-	@rm -rf .venv build dist skcal.egg-info doc/_build doc/generated \
+	@rm -rf .venv build dist skcal.egg-info doc/_build doc/generated doc/auto_examples \
 	  .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

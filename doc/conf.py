@@ -1,13 +1,31 @@
 """Configuration of the documentation; `make doc` builds it."""
 
+import matplotlib
+
 import skcal
+
+matplotlib.use("agg")
 
 project = "skcal"
 author = "skcal developers"
 copyright = "2026, skcal developers"
 version = release = skcal.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.extlinks", "numpydoc"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.extlinks",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": "",  # run all of them
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+}
 extlinks = {
     "arxiv": ("https://arxiv.org/abs/%s", "arXiv:%s"),
     "doi": ("https://doi.org/%s", "doi:%s"),

@@ -1,15 +1,22 @@
 """What the README and the examples show runs as it stands."""
 
+import doctest
+import importlib
+import pkgutil
 import re
 import runpy
 from pathlib import Path
 
 import pytest
 
+import skcal
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+THEORY = sorted((ROOT / "examples" / "theory").glob("*.py"))
+GUIDE = sorted((ROOT / "doc" / "guide").glob("*.rst"))
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
@@ -25,5 +32,54 @@ def test_readme_shows_both_commands():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(path, capsys):
+    _run(path, capsys)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("path", THEORY, ids=lambda path: path.stem)
+def test_theory_runs(path, capsys):
+    _run(path, capsys)
+
+
+def _run(path, capsys):
+    for package in ("dask", "matplotlib"):
+        if re.search(
+            rf"^(import|from) {package}\b", path.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            pytest.importorskip(package)
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", GUIDE, ids=lambda path: path.stem)
+def test_guide_runs(path):
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.testfile(str(path), module_relative=False, optionflags=options).failed == 0
+
+
+def _rooms():
+    names = [room.name for room in pkgutil.iter_modules(skcal.__path__)]
+    names = [name for name in names if not name.startswith("_")]
+    return {name: importlib.import_module(f"skcal.{name}") for name in names}
+
+
+def test_reference_lists_each_public_object_once():
+    short = {"scdl", "cdl", "smce", "caldist", "ece"}
+    listed = re.findall(
+        r"^   (skcal\.\S+)$", (ROOT / "doc/api.rst").read_text("utf-8"), re.MULTILINE
+    )
+    public = [
+        f"skcal.{room}.{name}"
+        for room, module in _rooms().items()
+        for name in module.__all__
+        if name not in short
+    ]
+    assert sorted(listed) == sorted([*public, "skcal.CalibrationWarning"])
+
+
+def test_contents_are_those_of_the_rooms():
+    homes = [getattr(room, name) for room in _rooms().values() for name in room.__all__]
+    own = (skcal.metrics, skcal.CalibrationWarning)
+    for name in skcal.__all__:
+        thing = getattr(skcal, name)
+        assert thing in own or any(thing is home for home in homes), name
