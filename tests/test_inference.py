@@ -2,6 +2,7 @@
 
 import dataclasses
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,17 +10,18 @@ from scipy.stats import bootstrap, kstest
 
 from skcal import inference, metrics, swap_regret
 from skcal._numerics import _replicates
+from skcal.inference import _draws
 
 KERNELS = [
     (metrics.cutoff_calibration_error, {}, _replicates.cutoff_kernel),
     (metrics.smooth_calibration_error, {}, _replicates.smooth_kernel),
     (metrics.calibration_decision_loss, {}, _replicates.decision_kernel),
     (metrics.expected_calibration_error, {"n_bins": 7}, lambda p: _replicates.binned_kernel(p, 7)),
-    (metrics.soft_calibration_decision_loss, {}, _replicates.soft_kernel),
+    (metrics.soft_calibration_decision_loss, {}, _replicates.SoftKernel),
     (
         metrics.soft_calibration_decision_loss,
         {"n_bins": 8},
-        lambda p: _replicates.soft_kernel(p, 8),
+        lambda p: _replicates.SoftKernel(p, 8),
     ),
 ]
 SLOW = (metrics.smooth_ece, metrics.interval_calibration_error, metrics.actionable_binned_error)
@@ -54,16 +56,70 @@ def test_kernels_are_the_measures(measure, options, kernel):
 def test_the_second_column_of_scdl_is_the_next_loss():
     _, p, y = data(1, 400)
     order = np.argsort(p)
-    found = _replicates.soft_kernel(p[order])(np.ones(p.size), y[order][None])[0]
+    found = _replicates.SoftKernel(p[order])(np.ones(p.size), y[order][None])[0]
     certificate = metrics.scdl(y, p, return_certificate=True)
     assert found == pytest.approx([certificate.value, certificate.next_loss], abs=1e-12)
+
+
+@pytest.mark.parametrize("n_bins", [None, 3, 8])
+@pytest.mark.parametrize("tied", [False, True])
+def test_soft_kernel_of_rows_is_that_of_their_counts(n_bins, tied):
+    rng = np.random.default_rng(0)
+    p = np.sort(rng.random(70_000).round(2 if tied else 9))
+    kernel = _replicates.SoftKernel(p, n_bins)
+    row = rng.integers(0, p.size, (3, p.size))
+    positive = rng.random(row.shape) < p[row] ** [[1.0], [1.5], [3.0]]
+    halves = slice(40_000), slice(40_000, None)
+    pieces = [[(row[k, half], positive[k, half]) for half in halves] for k in range(3)]
+    count, ones = np.zeros((2, *row.shape))
+    for k in range(3):
+        np.add.at(count[k], row[k], 1)
+        np.add.at(ones[k], row[k], positive[k])
+    found = kernel.of_rows(pieces)
+    known = ~np.isnan(found)
+    assert known[1:].all()
+    assert np.allclose(found[known], kernel(count, ones)[known], rtol=0, atol=1e-13)
 
 
 def test_soft_kernel_takes_the_slow_path_where_its_grid_is_too_coarse():
     p = np.repeat([0.5 - 1e-9, 0.5 + 1e-9], 8)
     y = np.repeat([1, 0], 8)
-    found = _replicates.soft_kernel(p)(np.ones((2, p.size)), y.astype(float))
+    found = _replicates.SoftKernel(p)(np.ones((2, p.size)), y.astype(float))
     assert found[:, 0] == pytest.approx(metrics.scdl(y, p), rel=1e-9)
+
+
+def numbers_of_stretches(rng, widths):
+    """As many uniform numbers in each stretch as a draw of all of them would put there."""
+    n = sum(widths)
+    sizes = rng.multinomial(n, np.array(widths) / n)
+    return np.concatenate(
+        [
+            first + width * rng.random(size)
+            for first, width, size in zip(np.cumsum([0, *widths[:-1]]), widths, sizes, strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_redrawn_rows_and_outcomes_come_from_one_number(alone, monkeypatch):
+    n, seeds = 7, np.arange(300)
+    monkeypatch.setattr(_draws, "PIECE", 3)
+    rng = np.random.default_rng(0)
+    place, rate, start = rng.permutation(n), rng.random(n) / 2, rng.random(n) / 2
+    start *= not alone
+    place = np.arange(n) if alone else place
+    problem = SimpleNamespace(p=np.arange(n) / n, place=place)
+    redraw = _draws.Redraw([place + start], [place + start + rate])
+    count, ones = redraw(problem, 0, alone, seeds)
+    for r, seed in enumerate(seeds):
+        expected = np.zeros((2, n))
+        for number in numbers_of_stretches(np.random.default_rng(seed), [3, 3, 1]):
+            row = list(problem.place).index(int(number))
+            expected[0, row] += 1
+            expected[1, row] += start[row] <= number - int(number) < start[row] + rate[row]
+        np.testing.assert_array_equal([count[r], ones[r]], expected)
+    error = 5 * np.sqrt(rate * (1 - rate) / count.sum(axis=0))
+    assert np.all(np.abs(ones.sum(axis=0) / count.sum(axis=0) - rate) < error)
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.__name__)
@@ -254,8 +310,10 @@ def test_weights_of_groups_may_be_a_column():
 CURVES = {
     "squared": lambda p: p**2,
     "over-confident": lambda p: 0.5 + 0.6 * (p - 0.5),
+    "biased": lambda p: np.minimum(p + 0.1, 1),
     "wave": lambda p: np.clip(p + 0.15 * np.sin(6 * np.pi * p), 0, 1),
 }
+KINDS = [("squared", True), *((curve, False) for curve in CURVES)]
 
 
 def population(measure, curve, options, tied):
@@ -296,20 +354,13 @@ def test_intervals_cover_the_population(measure, options):
 
 @pytest.mark.verify
 @pytest.mark.parametrize("n", [200, 1000])
-@pytest.mark.parametrize(
-    ("curve", "tied"), [*((curve, False) for curve in CURVES), ("squared", True)]
-)
 @pytest.mark.parametrize(("measure", "options"), ESTIMABLE)
-def test_intervals_cover_the_population_of_every_kind(measure, options, curve, tied, n):
-    found = coverage(measure, options, curve, n, 300, tied)
-    assert found >= 0.92 - 3 * np.sqrt(0.92 * 0.08 / 300)
-
-
-@pytest.mark.verify
-@pytest.mark.parametrize(("measure", "options"), ESTIMABLE[:3])
-def test_intervals_of_stable_measures_are_not_too_wide(measure, options):
-    found = coverage(measure, options, "squared", 1000, 300)
-    assert found <= 0.98 + 3 * np.sqrt(0.98 * 0.02 / 300)
+def test_intervals_cover_the_population_of_every_kind(measure, options, n):
+    found = [coverage(measure, options, curve, n, 300, tied) for curve, tied in KINDS]
+    assert min(found) >= 0.92 - 3 * np.sqrt(0.92 * 0.08 / 300)
+    if n == 1000 and (measure, options) in ESTIMABLE[:3]:  # one resolution: not too wide either
+        # all but the wave, whose errors are near what chance gives
+        assert np.mean(found[:-1]) <= 0.98 + 3 * np.sqrt(0.98 * 0.02 / (300 * len(found[:-1])))
 
 
 @pytest.mark.verify

@@ -94,12 +94,18 @@ def quantile_starts(mass: np.ndarray, m: int) -> np.ndarray:
 def soft_bins(
     y: np.ndarray, p: np.ndarray, w: np.ndarray | None, m: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mass, and mass of positive outcomes, of the m + 1 bins of the randomly rounded predictions.
+    """Mass, and mass of ones, of the m + 1 bins of the randomly rounded predictions."""
+    return bins_of_cells(*cell_sums(y, p, w, m))
 
-    With p m = i + f, rounding puts mass 1 - f on the grid point i and f on i + 1. So the count and
-    the sum of f of each cell, for either outcome, are enough: two bincounts a block.
+
+def cell_sums(
+    y: np.ndarray, p: np.ndarray, w: np.ndarray | None, m: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mass, and sum of p m - i, of the rows in each cell [i/m, (i + 1)/m), by outcome: (m + 1, 2).
+
+    The last cell holds p = 1. Sums of different rows add up: two bincounts a block.
     """
-    size = 2 * (m + 2)
+    size = 2 * (m + 1)
     mass, moved = np.zeros(size), np.zeros(size)
     for rows in blocks(p.size, size):
         scaled = p[rows] * m
@@ -112,10 +118,17 @@ def soft_bins(
         index += y[rows]
         mass += np.bincount(index, weight, size)
         moved += np.bincount(index, scaled, size)
-    mass -= moved
-    mass[2:] += moved[:-2]
-    cells = mass[: 2 * (m + 1)].reshape(m + 1, 2)
-    return cells[:, 0] + cells[:, 1], np.ascontiguousarray(cells[:, 1])
+    return mass.reshape(m + 1, 2), moved.reshape(m + 1, 2)
+
+
+def bins_of_cells(mass: np.ndarray, moved: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Soft bins from the sums of the cells.
+
+    With p m = i + f, rounding puts mass 1 - f on the grid point i and f on i + 1.
+    """
+    bins = mass - moved
+    bins[1:] += moved[:-1]
+    return bins[:, 0] + bins[:, 1], np.ascontiguousarray(bins[:, 1])
 
 
 def coarsen(bins: np.ndarray, rounding: str = "random") -> np.ndarray:

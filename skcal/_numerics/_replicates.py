@@ -6,17 +6,18 @@ masses of positive outcomes, one line for each replicate; either may have one li
 of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from skcal._numerics._atoms import tie_starts
-from skcal._numerics._bins import bin_index, coarsen
+from skcal._numerics._bins import bin_index, bins_of_cells, coarsen
 from skcal._numerics._envelopes import edge_height, edge_over, regret_curve
 from skcal._numerics._flat_norm import flat_norms
 from skcal._numerics._soft_loss import TIE, grid_loss, self_balancing
 
 Kernel = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Samples = Iterable[Iterable[tuple[np.ndarray, np.ndarray]]]
 
 
 def cutoff_kernel(p: np.ndarray) -> Kernel:
@@ -69,35 +70,61 @@ def decision_kernel(p: np.ndarray) -> Kernel:
     return values
 
 
-def soft_kernel(p: np.ndarray, n_bins: int | None = None) -> Kernel:
+class SoftKernel:
     """SCDL with SCDL at level 2m*, or SCDL_m: from the soft bins of one fine level."""
-    finest = max(9, int(np.ceil(np.log2(p.size) / 2)) + 2)
-    m = 1 << finest if n_bins is None else n_bins
-    cell = (p * m).astype(np.int64)
-    up, first = p * m - cell, tie_starts(cell)
-    cell = cell if first is None else cell[first]
 
-    def bins(rows: np.ndarray) -> np.ndarray:
-        rows = np.atleast_2d(rows)
-        moved = _merged(rows * up, first)
-        out = np.zeros((len(rows), m + 2))
-        out[:, cell] = _merged(rows, first) - moved
-        out[:, cell + 1] += moved
-        return out[:, : m + 1]
+    def __init__(self, p: np.ndarray, n_bins: int | None = None) -> None:
+        self.p, self.n_bins = p, n_bins
+        self.finest = max(9, int(np.ceil(np.log2(p.size) / 2)) + 2)
+        self.m = 1 << self.finest if n_bins is None else n_bins
+        self.scaled = p * self.m
+        cell = self.scaled.astype(np.int64)
+        self.up, self.first = self.scaled - cell, tie_starts(cell)
+        self.cell = cell if self.first is None else cell[self.first]
 
-    def values(mass: np.ndarray, ones: np.ndarray) -> np.ndarray:
+    def __call__(self, mass: np.ndarray, ones: np.ndarray) -> np.ndarray:
         total = np.atleast_1d(mass.sum(axis=-1))[:, None]
-        weight, rate = np.broadcast_arrays(bins(mass) / total, bins(ones) / total)
-        if n_bins is not None:
-            return _column(grid_loss(weight, rate))
-        out = _balanced((weight, rate), finest)
+        weight, rate = np.broadcast_arrays(self._bins(mass) / total, self._bins(ones) / total)
+        out = self._losses(weight, rate)
         lines = np.broadcast_arrays(np.atleast_2d(mass), np.atleast_2d(ones))
         for r in np.flatnonzero(np.isnan(out[:, 0])):  # needs a finer level: rare
-            balance = self_balancing(*rows_of(p, lines[0][r], lines[1][r]), "random")
+            balance = self_balancing(*rows_of(self.p, lines[0][r], lines[1][r]), "random")
             out[r] = balance.scdl, balance.next_loss
         return out
 
-    return values
+    def of_rows(self, samples: Samples) -> np.ndarray:
+        """The same for samples of n rows, each in pieces of row numbers and outcomes.
+
+        Quicker than by counts of rows, which are of no other use here. NaN where those are needed.
+        """
+        size = 2 * (self.m + 1)
+        bins = []
+        for pieces in samples:
+            mass, moved = np.zeros(size, dtype=np.int64), np.zeros(size)
+            for row, positive in pieces:
+                up = self.scaled.take(row)
+                cell = up.astype(np.int64)
+                up -= cell
+                cell += cell
+                cell += positive
+                mass += np.bincount(cell, minlength=size)
+                moved += np.bincount(cell, up, size)
+            bins.append(bins_of_cells(mass.reshape(-1, 2), moved.reshape(-1, 2)))
+        weight, ones = (np.array(lines) / self.p.size for lines in zip(*bins, strict=True))
+        return self._losses(weight, ones)
+
+    def _bins(self, rows: np.ndarray) -> np.ndarray:
+        rows = np.atleast_2d(rows)
+        moved = _merged(rows * self.up, self.first)
+        out = np.zeros((len(rows), self.m + 2))
+        out[:, self.cell] = _merged(rows, self.first) - moved
+        out[:, self.cell + 1] += moved
+        return out[:, : self.m + 1]
+
+    def _losses(self, weight: np.ndarray, ones: np.ndarray) -> np.ndarray:
+        if self.n_bins is not None:
+            return _column(grid_loss(weight, ones))
+        return _balanced((weight, ones), self.finest)
 
 
 def _balanced(level: tuple[np.ndarray, np.ndarray], finest: int) -> np.ndarray:

@@ -27,6 +27,7 @@ from skcal.metrics._binned import balanced_bins
 
 ELEMENTS = 200_000  # of one batch: its temporaries stay in the cache
 ALIKE = 1e-12  # rates as near to 0 or 1 are of outcomes that were all alike
+PIECE = 1 << 14  # rows from which draws are made at once, for the same reason
 SHARES = 64  # pieces of work that are dealt out to the workers
 
 
@@ -92,7 +93,7 @@ def _fast_kernel(problem):
     if measure is metrics.soft_calibration_decision_loss and set(params) <= {"n_bins"}:
         n_bins = params.get("n_bins")
         too_fine = n_bins is not None and n_bins > problem.p.size
-        return None if too_fine else partial(kernels.soft_kernel, n_bins=n_bins)
+        return None if too_fine else partial(kernels.SoftKernel, n_bins=n_bins)
     if measure is metrics.expected_calibration_error and set(params) <= {"n_bins"}:
         m = params.get("n_bins", 15)
         binned = partial(kernels.binned_kernel, m=m, precision=problem.precision)
@@ -187,15 +188,6 @@ def _isotonic(problem):
     return np.where(rate <= ALIKE, unseen[0], np.where(rate >= 1 - ALIKE, 1 - unseen[1], rate))
 
 
-def starts_of(study, rates):
-    """Sums of the rates of earlier classes: together with them, where a uniform draw must fall."""
-    starts, sums = [], np.zeros(study[0].p.size)
-    for problem, rate in zip(study, rates, strict=True):
-        starts.append(sums[problem.place])
-        sums[problem.place] += rate
-    return starts
-
-
 def at_rates(study, rates):
     """The measure of the rows when each is positive at its rate, and not by chance."""
     total = 0.0
@@ -216,6 +208,8 @@ def replicate(draw, study, seeds, n_jobs, verbose):
     size = max(1, ELEMENTS // study[0].p.size)  # never of n_jobs: sums must not depend on it
     if any(problem.slow for problem in study):  # one call after the other: share them out
         size = min(size, 16)
+    elif isinstance(draw, Redraw):
+        size = max(size, 16)
     step = size * max(1, -(-seeds.size // (size * SHARES)))
     parts = (seeds[start : start + step] for start in range(0, seeds.size, step))
     tasks = (delayed(_work)(draw, study, part, size) for part in parts)
@@ -235,11 +229,23 @@ def _values(draw, study, kernels_of, seeds):
     """The values of a batch of replicates, from the counts that a draw gives for each problem."""
     total = 0.0
     for k, (problem, kernel) in enumerate(zip(study, kernels_of, strict=True)):
-        count, ones = draw(problem, k, len(study) == 1, seeds)
-        if problem.w is not None:
-            count, ones = count * problem.w, ones * problem.w
-        total = total + problem.factor * kernel(count, ones)
+        total = total + problem.factor * _values_of(
+            draw, problem, k, len(study) == 1, seeds, kernel
+        )
     return total
+
+
+def _values_of(draw, problem, k, alone, seeds, kernel):
+    if isinstance(draw, Redraw) and isinstance(kernel, kernels.SoftKernel) and problem.w is None:
+        values = kernel.of_rows(draw.rows(problem, k, alone, seeds))
+        rest = np.isnan(values[:, 0])
+        if rest.any():
+            values[rest] = kernel(*draw(problem, k, alone, seeds[rest]))
+        return values
+    count, ones = draw(problem, k, alone, seeds)
+    if problem.w is not None:
+        count, ones = count * problem.w, ones * problem.w
+    return kernel(count, ones)
 
 
 def _rows(problem, alone, rng):
@@ -293,28 +299,60 @@ def _positive(problem, u, start, rate, out):
 
 @dataclass(frozen=True)
 class Redraw:
-    """Rows resampled, each copy with an outcome of its own drawn at the rate of its row."""
+    """Rows resampled, each copy with an outcome of its own drawn at the rate of its row.
 
-    rates: list
-    starts: list | None
+    One uniform number on [0, n) draws both: its whole part the row, numbered as the caller does,
+    and the rest the class. Row and class come out where it falls between ``starts`` and ``ends``,
+    which are sorted as the rows of each problem. Rates are resolved to n / 2^52.
+    """
+
+    starts: list
+    ends: list
+
+    @classmethod
+    def at(cls, study, rates):
+        """From the rates of the rows of each problem."""
+        n, starts, ends = study[0].p.size, [], []
+        lower = np.arange(float(n))  # a single problem may number its rows as they are sorted
+        for problem, rate in zip(study, rates, strict=True):
+            place = problem.place if len(study) > 1 else slice(None)
+            starts.append(lower[place])
+            lower[place] += rate
+            ends.append(lower[place].copy())
+        return cls(starts, ends)
 
     def __call__(self, problem, k, alone, seeds):
-        n, rate = problem.p.size, self.rates[k]
+        n = problem.p.size
         count, ones = np.empty((2, seeds.size, n))
-        for r, seed in enumerate(seeds):
-            rng = np.random.default_rng(seed)
-            drawn, u = rng.integers(0, n, n), rng.random(n)
-            if alone:
-                positive = u < rate[drawn]
-            else:  # drawn numbers rows as the caller does
-                rank = np.empty(n, dtype=np.int64)
-                rank[problem.place] = np.arange(n)
-                drawn = rank[drawn]
-                u -= self.starts[k][drawn]
-                positive = (u >= 0) & (u < rate[drawn])
-            count[r] = np.bincount(drawn, minlength=n)
-            ones[r] = np.bincount(drawn[positive], minlength=n)
+        for r, pieces in enumerate(self.rows(problem, k, alone, seeds)):
+            drawn = np.concatenate([2 * row + positive for row, positive in pieces])
+            zeros, ones[r] = np.bincount(drawn, minlength=2 * n).reshape(n, 2).T
+            np.add(zeros, ones[r], out=count[r])
         return count, ones
+
+    def rows(self, problem, k, alone, seeds):
+        """For each seed the drawn rows with their outcomes, in pieces that stay in the cache."""
+        n, start, end = problem.p.size, self.starts[k], self.ends[k]
+        first = np.arange(0, n, PIECE)
+        width = np.minimum(PIECE, n - first)
+        if not alone:
+            rank = np.empty(n, dtype=np.int64)
+            rank[problem.place] = np.arange(n)
+
+        def piece(rng, first, width, size):
+            at = rng.random(size)
+            at *= width
+            at += first
+            row = at.astype(np.int64)
+            if alone:
+                return row, at < end.take(row)
+            row = rank[row]
+            return row, (at >= start[row]) & (at < end[row])
+
+        for seed in seeds:
+            rng = np.random.default_rng(seed)
+            sizes = rng.multinomial(n, width / n)  # how many rows are drawn from each stretch
+            yield (piece(rng, *each) for each in zip(first, width, sizes, strict=True))
 
 
 def _parameters(measure):

@@ -15,7 +15,6 @@ from skcal.inference._draws import (
     null,
     replicate,
     seeds_of,
-    starts_of,
     study_of_samples,
     value_of,
 )
@@ -26,6 +25,13 @@ ERRORS = {getattr(metrics, name) for name in metrics.__all__} - {metrics.score_d
 ERRORS.add(swap_regret)
 # of which the value at given rates is that of many copies of each row: not of a sample's distance
 REDRAWN = ERRORS - {metrics.calibration_distance}
+# which look at one resolution: their bias falls steadily as the error grows. That of measures which
+# choose their own, SCDL first of all, may stay that of calibrated rates for a while
+STEADY = {
+    metrics.cutoff_calibration_error,
+    metrics.expected_calibration_error,
+    metrics.smooth_calibration_error,
+}
 
 BLOCKS = 200  # of rows, left out in turn
 LEVELS = (0.05, 0.5, 0.95)
@@ -42,15 +48,16 @@ def interval_of(study, confidence, method, seeds, work, null_draws=None):
         "bca": _bca_interval,
     }[method]
     value = value_of(study)  # first: the measure refuses what does not suit it
-    low, high, spread = interval(study, value, _tails(confidence), seeds, work)
+    low, high, spread, *known = interval(study, value, _tails(confidence), seeds, work)
     if measure not in ERRORS:
         return IntervalResult(value, low, high, spread)
     if low > 0 and not grouped:
         if null_draws is None:
             enough = int(np.ceil(10 / (1 - confidence)))  # to place the p-value on one side
             null_draws = replicate(null, study, seeds[:enough], *work)
-        if method == "isotonic":  # no rates have a larger bias than calibrated ones
-            low = min(low, value - np.quantile(null_draws[:, 0], (1 + confidence) / 2))
+        if method == "isotonic":
+            chance = float(_quantiles(null_draws[:, 0], (1 + confidence) / 2))
+            low = min(low, _least_error(measure, value, value - low, known[0], chance))
         low = 0.0 if pvalue_of(study, null_draws) > 1 - confidence + 1e-9 else low
     return IntervalResult(value, float(np.clip(low, 0.0, value)), max(high, value), spread)
 
@@ -81,19 +88,39 @@ def _tails(confidence):
     return np.array([(1 - confidence) / 2, (1 + confidence) / 2])
 
 
+def _quantiles(draws, levels):
+    """Quantiles that one more draw, the sample, exceeds as often as the levels say."""
+    return np.quantile(draws, levels, method="weibull")
+
+
 def _isotonic_interval(study, value, tails, seeds, work):
     """Errors of estimation where the truth is known: outcomes redrawn at isotonic rates.
 
-    The whole bias is taken off the lower end. The upper end relies on none: the bias is upward, and
-    how large it is at these rates is an estimate.
+    The last result is that truth. Both ends take the bias off. But errors cannot fall below 0,
+    which cuts draws short below their mean; so the upper end lies at least as far above the value
+    as draws reach above their mean.
     """
     rates = isotonic_rates(study)
-    starts = starts_of(study, rates) if len(study) > 1 else None
-    draws = replicate(Redraw(rates, starts), study, seeds, *work)[:, 0]
-    error = draws - at_rates(study, rates)
-    low, high = np.quantile(error, tails)
+    draws = replicate(Redraw.at(study, rates), study, seeds, *work)[:, 0]
+    known = at_rates(study, rates)
+    error = draws - known
+    low, high = _quantiles(error, tails)
     bias = max(float(error.mean()), 0.0)
-    return value - float(high), value - float(low) + bias, float(draws.std(ddof=1))
+    above = max(float(high) - bias, -float(low))
+    return value - float(high), value + above, float(draws.std(ddof=1)), known
+
+
+def _least_error(measure, value, excess, known, chance):
+    """The error at which a value as large as this one is just likely enough.
+
+    Draws at calibrated rates reach ``chance``, and those at rates with the error ``known`` go
+    ``excess`` beyond it. Where the bias is steady, draws in between reach what lies in between.
+    Elsewhere the value may exceed the error by as much as under calibration.
+    """
+    rise = known + excess - chance
+    if measure in STEADY and rise > 0:
+        return known * (value - chance) / rise
+    return value - chance
 
 
 def _percentile_interval(study, value, tails, seeds, work):
