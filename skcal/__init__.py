@@ -11,11 +11,13 @@ from skcal.recalibration import (
 )
 from skcal.report import calibration_report
 from skcal.scorers import get_scorer, get_scorer_names, make_calibration_scorer
+from skcal.sketch import CalibrationSketch
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BetaCalibrator",
+    "CalibrationSketch",
     "CalibrationWarning",
     "DecisionResponse",
     "DecisionTask",

@@ -1,0 +1,474 @@
+"""The sketch: sums over cells of the predictions, which add up over chunks and machines."""
+
+import numpy as np
+
+from skcal._numerics._bins import cell_sums
+from skcal._reading import fail, fail_parameter, read, shown
+from skcal._results import plain
+from skcal._validation import Integral, Real, check_classes, check_sample, check_weights
+from skcal.sketch import _stored, _values
+from skcal.sketch._cells import Cells
+
+MOST_BINS = 2**22  # 270 MB of sums
+HEAVIEST = 1e100  # and its inverse: sums of such weights neither overflow nor vanish
+
+
+class CalibrationSketch:
+    """A summary of forecasts and outcomes that merges, for data larger than memory.
+
+    It keeps sums over a fine grid of predictions, however many rows it has seen. Sketches of parts
+    add up to the sketch of the whole, in any order. From it follow SCDL and every soft-binned
+    decision loss exactly, and the other measures with explicit bounds.
+
+    Parameters
+    ----------
+    n_bins : int, default=2**16
+        A power of two from 2 to 2**22. SCDL is exact when it balances at a grid of at most
+        ``n_bins`` steps, as all do that are at least 1 / n_bins. Errors of other measures are of
+        the order of 1 / n_bins.
+    pos_label : label, default=None
+        The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
+    labels : array-like of shape (2,), default=None
+        The labels in the order of the columns of ``y_proba``; by default sorted. Needed where
+        chunks have two columns and may lack one of the labels.
+
+    Attributes
+    ----------
+    n_bins : int
+    n_rows : int
+        Rows seen, those of weight 0 included.
+    n_parts : int
+        Calls of `update` seen, empty chunks included. With ``n_rows`` it tells whether a chunk was
+        lost or came twice.
+    parts : frozenset of str
+        Names of the chunks that were given one.
+
+    Notes
+    -----
+    Takes 64 bytes for each of ``n_bins`` (4 MB by default); each update costs O(rows + n_bins).
+    Predictions are compared with bin edges in double precision. One sketch is not to be updated
+    from several threads at once: let each thread make its own, and merge them.
+
+    Examples
+    --------
+    >>> from skcal.sketch import CalibrationSketch
+    >>> monday = CalibrationSketch().update([0, 1], [0.5, 0.5])
+    >>> tuesday = CalibrationSketch().update([1, 1], [0.5, 0.5])
+    >>> week = monday + tuesday
+    >>> week
+    CalibrationSketch(n_rows=4, n_parts=2, scdl=0.125)
+    >>> week.soft_cdl(4).value, week.base_rate
+    (0.0, 0.75)
+    """
+
+    def __init__(self, n_bins=2**16, *, pos_label=None, labels=None):
+        self.n_bins = _power_of_two(n_bins, MOST_BINS, "CalibrationSketch")
+        self._pos_label = _check_pos_label(pos_label)
+        self._labels = None if labels is None else check_classes(labels).tolist()
+        self._negative = _negative_of(self._labels, self._pos_label)
+        self._weighted = False
+        self.n_rows = self.n_parts = 0
+        self.parts = frozenset()
+        self._mass, self._moved = np.zeros((2, 2 * self.n_bins + 1, 2))
+
+    def update(self, y_true, y_proba, sample_weight=None, *, part=None):
+        """Add the rows of a chunk.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels of two classes, or one of them; the same two in every chunk. An empty chunk
+            counts as a part.
+        y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+            Probability of the positive class in [0, 1], or one column for each label.
+        sample_weight : array-like of shape (n,), default=None
+            Non-negative weights, on one scale in all chunks. They may be all 0 in some.
+        part : str, default=None
+            Name of the chunk, such as "2024-01". A name that comes twice is an error, here and in
+            `merge`.
+
+        Returns
+        -------
+        CalibrationSketch
+            The sketch itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not of this form, or the labels do not go with those of earlier
+            chunks; the message names it. The sketch is then as it was.
+        """
+        names = _names(part)
+        self._refuse_repeated(names)
+        y = read(y_true, "y_true")
+        if y.shape[0]:
+            sample = check_sample(y, y_proba, None, self._pos_label, self._labels)
+            w = _weights_of_chunk(sample_weight, y.shape[0])
+            negative = self._agreed(_negative_in(y, sample.y))
+            mass, moved = cell_sums(sample.y, sample.p, w, 2 * self.n_bins)
+            self._mass += mass
+            self._moved += moved
+            self._negative = negative
+            self._weighted |= w is not None
+        elif read(y_proba, "y_proba").shape[0]:
+            fail("y_proba", "be as empty as y_true", f"length {len(y_proba)}")
+        self.n_rows += y.shape[0]
+        self.n_parts += 1
+        self.parts |= names
+        return self
+
+    def merge(self, other):
+        """Add the rows of another sketch.
+
+        Parameters
+        ----------
+        other : CalibrationSketch
+            With the same ``n_bins`` and labels. It stays as it is.
+
+        Returns
+        -------
+        CalibrationSketch
+            The sketch itself.
+
+        Raises
+        ------
+        ValueError
+            If the sketches do not go together, or share the name of a part.
+        """
+        if not isinstance(other, CalibrationSketch):
+            fail("other", "be a CalibrationSketch", f"a {type(other).__name__}")
+        if other.n_bins != self.n_bins:
+            fail("other", f"have n_bins={self.n_bins}", f"n_bins={other.n_bins}")
+        if other._positive != self._positive:
+            fail("other", f"have the positive label {self._positive!r}", repr(other._positive))
+        self._refuse_repeated(other.parts)
+        self._negative = self._agreed(other._negative)
+        self._mass += other._mass
+        self._moved += other._moved
+        self._weighted |= other._weighted
+        self.n_rows += other.n_rows
+        self.n_parts += other.n_parts
+        self.parts |= other.parts
+        return self
+
+    def copy(self):
+        """A sketch of the same rows that can be updated apart.
+
+        Returns
+        -------
+        CalibrationSketch
+        """
+        new = CalibrationSketch.__new__(CalibrationSketch)
+        new.__dict__.update(self.__dict__, _mass=self._mass.copy(), _moved=self._moved.copy())
+        return new
+
+    def __add__(self, other):
+        return self.copy().merge(other) if isinstance(other, CalibrationSketch) else NotImplemented
+
+    def __radd__(self, other):
+        """For `sum`, which starts at 0."""
+        return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __repr__(self):
+        shown = f"n_rows={self.n_rows}, n_parts={self.n_parts}"
+        if self.weight:
+            shown += f", scdl={self.scdl().value:.4g}"
+        return f"CalibrationSketch({shown})"
+
+    @property
+    def weight(self):
+        """Summed weight of the rows; their number when they are not weighted."""
+        return float(self._mass.sum())
+
+    @property
+    def base_rate(self):
+        """Rate of positive outcomes."""
+        cells = self._cells()
+        return float(cells.mass[:, 1].sum()) / cells.total
+
+    @property
+    def mean_forecast(self):
+        """Mean prediction, exact."""
+        cells = self._cells()
+        sums = cells.mass.sum(axis=1) @ np.arange(cells.m + 1.0) + cells.moved.sum()
+        return float(sums) / cells.m / cells.total
+
+    def scdl(self):
+        """Soft-binned calibration decision loss, exact unless it is below 1 / n_bins.
+
+        Returns
+        -------
+        SoftSketchValue
+            Equal ends, or those between which a smaller loss lies; ``n_bins`` is the self-balancing
+            grid and ``regret_bound`` what it promises.
+        """
+        return _values.scdl(self._cells())
+
+    def soft_cdl(self, n_bins):
+        """SCDL on a given grid, exact.
+
+        Parameters
+        ----------
+        n_bins : int
+            m, a power of two from 2 to twice the ``n_bins`` of the sketch.
+
+        Returns
+        -------
+        SketchValue
+        """
+        m = _power_of_two(n_bins, 2 * self.n_bins, "soft_cdl")
+        return _values.soft_loss(self._cells(), m)
+
+    def cdl(self):
+        """Calibration decision loss, with the predictions in a cell taken for equal.
+
+        Whether predictions that differ by less than 1 / n_bins are ties or not decides the loss of
+        the rows: the ends hold for either, and lie far apart where rows are many and forecasts
+        calibrated. They meet when all predictions are on the grid of step 1 / (2 n_bins).
+
+        Returns
+        -------
+        SketchValue
+        """
+        return _values.cdl(self._cells())
+
+    def ece(self, n_bins=15):
+        """Expected calibration error in bins of equal width; exact in a power of two of them.
+
+        Parameters
+        ----------
+        n_bins : int, default=15
+            At most twice the ``n_bins`` of the sketch. Rows in a cell with an edge of a bin inside
+            may lie on either side of it.
+
+        Returns
+        -------
+        SketchValue
+        """
+        if not isinstance(n_bins, Integral) or not 1 <= n_bins <= 2 * self.n_bins:
+            fail_parameter("ece", "n_bins", f"be from 1 to {2 * self.n_bins}", repr(n_bins))
+        return _values.ece(self._cells(), int(n_bins))
+
+    def actionable_error(self, n_bins):
+        """Actionable binned error (bECE), exact.
+
+        Parameters
+        ----------
+        n_bins : int
+            A power of two, at most twice the ``n_bins`` of the sketch.
+
+        Returns
+        -------
+        SketchValue
+        """
+        m = _power_of_two(n_bins, 2 * self.n_bins, "actionable_error", least=1)
+        return _values.actionable_error(self._cells(), m)
+
+    def smce(self):
+        """Smooth calibration error, with its bounds.
+
+        Returns
+        -------
+        SketchValue
+        """
+        return _values.smce(self._cells())
+
+    def smooth_ece(self):
+        """Kernel-smoothed ECE, with its bounds.
+
+        Returns
+        -------
+        SketchValue
+        """
+        return _values.smooth_ece(self._cells())
+
+    def cutoff(self):
+        """Cutoff calibration error; the value is the lower end, attained by intervals of cells.
+
+        Returns
+        -------
+        SketchValue
+        """
+        return _values.cutoff(self._cells())
+
+    def lower_distance(self):
+        """Lower distance to calibration, with its bounds; takes up to some seconds.
+
+        Returns
+        -------
+        SketchValue
+        """
+        return _values.lower_distance(self._cells())
+
+    def sample(self):
+        """A small weighted sample in place of the rows: what displays draw.
+
+        The predictions of a cell are moved to their mean: at most 4 ``n_bins`` rows.
+
+        Returns
+        -------
+        y_true, y_proba, sample_weight : ndarray of shape (k,)
+            Outcomes 0 and 1, predictions, and weights.
+        """
+        sample = self._cells().sample
+        return sample.y, sample.p, sample.w
+
+    def to_dict(self):
+        """The sketch as plain numbers, strings and lists, ready for JSON.
+
+        Returns
+        -------
+        dict
+            For `from_dict`.
+        """
+        return plain(self.__getstate__())
+
+    @classmethod
+    def from_dict(cls, stored):
+        """A sketch from what `to_dict` returned.
+
+        Parameters
+        ----------
+        stored : dict
+
+        Returns
+        -------
+        CalibrationSketch
+
+        Raises
+        ------
+        ValueError
+            If it is of another version, or damaged.
+        """
+        new = cls.__new__(cls)
+        new.__setstate__(stored)
+        return new
+
+    def save(self, file):
+        """Write the sketch to a file in NumPy's npz format.
+
+        Parameters
+        ----------
+        file : path
+        """
+        _stored.write(self.__getstate__(), file)
+
+    @classmethod
+    def load(cls, file):
+        """A sketch from a file that `save` wrote.
+
+        Parameters
+        ----------
+        file : path
+
+        Returns
+        -------
+        CalibrationSketch
+
+        Raises
+        ------
+        ValueError
+            If it is of another version, or damaged.
+        """
+        return cls.from_dict(_stored.load(file))
+
+    def __getstate__(self):
+        header = {
+            "n_bins": self.n_bins,
+            "pos_label": self._pos_label,
+            "labels": self._labels,
+            "negative": self._negative,
+            "weighted": self._weighted,
+            "n_rows": self.n_rows,
+            "n_parts": self.n_parts,
+            "parts": sorted(self.parts),
+        }
+        return _stored.seal(header, self._mass, self._moved)
+
+    def __setstate__(self, stored):
+        header = _stored.unseal(stored)
+        self.__init__(header["n_bins"], pos_label=header["pos_label"], labels=header["labels"])
+        negative = header["negative"]
+        if self._negative not in (None, negative) or negative == self._positive:
+            _stored.refuse("its labels do not fit together")
+        self._negative, self._weighted = negative, header["weighted"]
+        self.n_rows, self.n_parts = header["n_rows"], header["n_parts"]
+        self.parts = frozenset(header["parts"])
+        _stored.fill(self._mass, self._moved, stored)
+
+    @property
+    def _positive(self):
+        return 1 if self._pos_label is None else self._pos_label
+
+    def _agreed(self, negative):
+        """The other label, when a chunk or sketch in which it is ``negative`` joins."""
+        if None not in (negative, self._negative) and negative != self._negative:
+            known = shown([self._negative, self._positive])
+            fail("labels", f"be the same in all parts, {known} here", f"also {negative!r}")
+        return self._negative if negative is None else negative
+
+    def _refuse_repeated(self, names):
+        if repeated := self.parts & names:
+            fail("part", "be a name that the sketch does not hold yet", shown(sorted(repeated)))
+
+    def _cells(self):
+        cells = Cells(self._mass, self._moved)
+        if not cells.total:
+            fail("the sketch", "hold a row of positive weight", f"{self.n_rows} rows")
+        return cells
+
+
+def _power_of_two(value, most, function, least=2):
+    if not isinstance(value, Integral) or not least <= value <= most or value & (value - 1):
+        must = f"be a power of two from {least} to {most}"
+        fail_parameter(function, "n_bins", must, repr(value))
+    return int(value)
+
+
+def _check_pos_label(pos_label):
+    if isinstance(pos_label, np.generic):
+        pos_label = pos_label.item()
+    known = isinstance(pos_label, str | Integral | Real) and pos_label == pos_label
+    if pos_label is not None and not known:
+        must = "be a string, a number, a boolean or None"
+        fail_parameter("CalibrationSketch", "pos_label", must, repr(pos_label))
+    return pos_label
+
+
+def _negative_of(labels, pos_label):
+    """Of two labels the one that is not positive."""
+    if labels is None:
+        return None
+    halves = np.full((len(labels), 2), 0.5)
+    return _negative_in(labels, check_sample(labels, halves, None, pos_label, labels).y)
+
+
+def _negative_in(y_true, outcomes):
+    """The label of outcome 0; None where all are 1."""
+    first = int(np.argmin(outcomes))
+    if outcomes[first]:
+        return None
+    label = np.ravel(y_true)[first : first + 1].tolist()[0]
+    return int(label) if isinstance(label, float) else label
+
+
+def _weights_of_chunk(sample_weight, n):
+    """Checked weights on their own scale, which the chunks share; all may be zero."""
+    if sample_weight is None:
+        return None
+    w = read(sample_weight, "sample_weight")
+    nothing = w.dtype.kind in "biuf" and w.size and not w.any()
+    check_weights(w + 1 if nothing else w, n)
+    w = w.ravel().astype(np.float64, copy=False)
+    if not nothing and not 1 / HEAVIEST < w.max() < HEAVIEST:
+        must = f"have a maximum between {1 / HEAVIEST:g} and {HEAVIEST:g}"
+        fail("sample_weight", must, f"{w.max():g}")
+    return w
+
+
+def _names(part):
+    if part is None:
+        return frozenset()
+    if not isinstance(part, str):
+        fail_parameter("update", "part", "be a string or None", repr(part))
+    return frozenset([part])

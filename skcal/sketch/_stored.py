@@ -1,0 +1,104 @@
+"""Sketches at rest: what is written, and the checks of what is read."""
+
+import json
+import zlib
+from typing import NoReturn
+
+import numpy as np
+
+from skcal._reading import fail
+
+FORMAT = {"format": "skcal.CalibrationSketch", "version": 1}
+TABLES = ("index", "mass", "moved")
+TYPES = {
+    "n_bins": int,
+    "pos_label": object,
+    "labels": (list, type(None)),
+    "negative": object,
+    "weighted": bool,
+    "n_rows": int,
+    "n_parts": int,
+    "parts": list,
+}
+
+
+def seal(header, mass, moved):
+    """A header with the occupied cells and a checksum."""
+    index = np.flatnonzero(mass)
+    stored = {**FORMAT, **header, "index": index, "mass": mass.flat[index]}
+    stored["moved"] = moved.flat[index]
+    return {**stored, "checksum": checksum(stored)}
+
+
+def unseal(stored):
+    """The header, once everything in it and in the tables holds together."""
+    if not isinstance(stored, dict) or stored.get("format") != FORMAT["format"]:
+        fail("stored", "be a CalibrationSketch at rest", f"{stored!r:.50}")
+    if stored.get("version") != FORMAT["version"]:
+        must = f"be of version {FORMAT['version']}, which this release of skcal reads"
+        fail("stored", must, f"version {stored.get('version')!r}")
+    if set(stored) != {*FORMAT, *TYPES, *TABLES, "checksum"}:
+        refuse(f"its entries are {sorted(map(str, stored))}")
+    for key, kind in TYPES.items():
+        if not isinstance(stored[key], kind) or (kind is int and isinstance(stored[key], bool)):
+            refuse(f"{key} is {stored[key]!r:.50}")
+    try:
+        crc = checksum(stored)
+        tables = [np.asarray(stored[key], dtype=float) for key in TABLES]
+    except (TypeError, ValueError, OverflowError) as error:
+        refuse(str(error))
+    if crc != stored["checksum"]:
+        refuse("its checksum does not fit")
+    _check(stored, *tables)
+    return {key: stored[key] for key in TYPES}
+
+
+def _check(header, index, mass, moved):
+    """Refuse tables that no rows lead to; a race between threads may have made them."""
+    if not index.ndim == mass.ndim == moved.ndim == 1 or not index.size == mass.size == moved.size:
+        refuse("its tables differ in shape")
+    last = 4 * header["n_bins"]  # of the cell that holds p = 1 only
+    if not np.all(np.diff(index, prepend=-1, append=last + 2) > 0):
+        refuse("its cells are not in order")
+    most = np.where(index < last, mass, 0.0)
+    if not np.all((moved >= 0) & (moved <= most) & (mass > 0) & (mass < np.inf)):
+        refuse("its sums do not fit together")
+    rows, parts = header["n_rows"], header["n_parts"]
+    counted = index.size <= rows if header["weighted"] else mass.sum() == rows
+    if not counted or parts < max(len(header["parts"]), min(rows, 1)):
+        refuse("its counts do not fit together")
+
+
+def refuse(reason) -> NoReturn:
+    raise ValueError(f"the stored sketch is corrupt: {reason}.")
+
+
+def fill(mass, moved, stored):
+    index = np.asarray(stored["index"], dtype=np.int64)
+    mass.flat[index], moved.flat[index] = stored["mass"], stored["moved"]
+
+
+def write(stored, file):
+    header = {key: value for key, value in stored.items() if key not in TABLES}
+    tables = {key: stored[key] for key in TABLES}
+    with open(file, "wb") as target:
+        np.savez(target, header=json.dumps(header), **tables)
+
+
+def load(file):
+    with open(file, "rb") as source:  # a missing file is no corrupt one
+        try:
+            with np.load(source, allow_pickle=False) as arrays:
+                tables = {key: arrays[key] for key in TABLES}
+                return {**json.loads(arrays["header"].item()), **tables}
+        except Exception as error:  # whatever a damaged archive makes its readers raise
+            refuse(f"{file} cannot be read ({type(error).__name__})")
+
+
+def checksum(stored):
+    """Over the values, so that it is the same for lists and arrays."""
+    header = {key: stored[key] for key in (*FORMAT, *TYPES)}
+    crc = zlib.crc32(json.dumps(header, sort_keys=True).encode())
+    for key, kind in zip(TABLES, ("<i8", "<f8", "<f8"), strict=True):
+        crc = zlib.crc32(np.ascontiguousarray(stored[key], dtype=kind).tobytes(), crc)
+    return crc

@@ -1,0 +1,59 @@
+"""Sketches that are merged: what goes together, and parts that come twice."""
+
+import pytest
+
+from skcal.sketch import CalibrationSketch
+
+
+def test_merge_changes_the_first_alone():
+    a, b = (CalibrationSketch(8).update([y], [0.3]) for y in (0, 1))
+    before = b.to_dict()
+    both = a + b
+    assert (a.n_rows, both.n_rows) == (1, 2)
+    assert a.merge(b) is a
+    assert a.to_dict() == both.to_dict()
+    assert b.to_dict() == before
+    assert sum([b]).update([0], [0.1]).n_rows == 2
+    assert b.to_dict() == before
+    twice = b.copy()
+    assert twice.merge(twice).n_parts == 2  # the counts show it
+    assert (twice.n_rows, twice.weight) == (2, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (CalibrationSketch(16), "n_bins=8; got n_bins=16"),
+        (CalibrationSketch(8, pos_label="yes"), "the positive label 1; got 'yes'"),
+        (CalibrationSketch(8, pos_label="1"), "the positive label 1; got '1'"),
+        (CalibrationSketch(8, labels=[-1, 1]), r"\[0, 1\] here; got also -1"),
+        (3, "other must be a CalibrationSketch; got a int"),
+    ],
+)
+def test_sketches_that_do_not_go_together(other, message):
+    sketch = CalibrationSketch(8).update([0], [0.5])
+    kept = sketch.to_dict()
+    with pytest.raises(ValueError, match=message):
+        sketch.merge(other)
+    assert sketch.to_dict() == kept
+
+
+def test_only_sketches_add_up():
+    for wrong in (lambda s: s + 1, lambda s: 1 + s, lambda s: s + None):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            wrong(CalibrationSketch(8))
+
+
+def test_named_parts_come_once():
+    january, february = (
+        CalibrationSketch(8).update([1], [0.5], part=name) for name in ("2024-01", "2024-02")
+    )
+    year = january + february
+    assert year.parts == {"2024-01", "2024-02"}
+    message = r"part must be a name that the sketch does not hold yet; got \['2024-01'\]"
+    for again in (lambda: year.merge(january), lambda: year.update([1], [0.5], part="2024-01")):
+        with pytest.raises(ValueError, match=message):
+            again()
+    assert (year.n_rows, year.n_parts) == (2, 2)
+    with pytest.raises(ValueError, match="'part' parameter of update must be a string"):
+        year.update([1], [0.5], part=3)
