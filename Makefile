@@ -12,10 +12,10 @@ help:
 demo: .venv/.runtime
 	@$(BIN)/python -m skcal demo
 
-test: .venv/.extra-test
+test: .venv/.extra-test,dask
 	@$(BIN)/python -m pytest $(PYTESTFLAGS)
 
-verify: .venv/.extra-test
+verify: .venv/.extra-test,dask
 	@$(BIN)/python -m pytest -m verify $(PYTESTFLAGS)
 
 lint: lint-ruff lint-types lint-spelling lint-docstrings
