@@ -15,7 +15,6 @@ ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-THEORY = sorted((ROOT / "examples" / "theory").glob("*.py"))
 GUIDE = sorted((ROOT / "doc" / "guide").glob("*.rst"))
 
 
@@ -32,21 +31,9 @@ def test_readme_shows_both_commands():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(path, capsys):
-    _run(path, capsys)
-
-
-@pytest.mark.verify
-@pytest.mark.parametrize("path", THEORY, ids=lambda path: path.stem)
-def test_theory_runs(path, capsys):
-    _run(path, capsys)
-
-
-def _run(path, capsys):
-    for package in ("dask", "matplotlib"):
-        if re.search(
-            rf"^(import|from) {package}\b", path.read_text(encoding="utf-8"), re.MULTILINE
-        ):
-            pytest.importorskip(package)
+    source = path.read_text(encoding="utf-8")
+    if re.search(r"^(import|from) matplotlib\b", source, re.MULTILINE):
+        pytest.importorskip("matplotlib")
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
 
