@@ -4,9 +4,19 @@ import argparse
 import json
 import os
 import sys
+import warnings
+from pathlib import Path
 
-from skcal import __version__, _demo, _files
-from skcal.report import calibration_report
+from skcal import __version__, _demo
+from skcal._files import DEFAULT_COLUMNS, Progress, read_forecasts
+from skcal._reading import CalibrationWarning, fail
+from skcal.report._describe import MEASURES, describe, describe_sketch
+from skcal.report._gates import judge, needs_draws, parse_limit
+from skcal.report._html import render_html
+from skcal.report._pictures import pictures, require_matplotlib
+from skcal.report._text import render_text
+
+EXCEEDED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 
 def main(argv=None):
@@ -20,35 +30,81 @@ def main(argv=None):
     Returns
     -------
     int
-        Exit status: 0, or 2 for bad input.
+        Exit status: 0; 1 when a limit is exceeded; 2 for bad input.
     """
     options = _parser().parse_args(argv)
     try:
-        options.run(options)
-        sys.stdout.flush()
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", CalibrationWarning)
+            warnings.showwarning = _warn
+            options.run(options)
+        print(end="", flush=True)  # now, where a broken pipe is heard
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except (OSError, ValueError, ImportError) as error:
         print(f"skcal: error: {_one_line(error)}", file=sys.stderr)
-        return 2
-    return 0
+        return BAD_INPUT
+    return options.status
 
 
 def _report(options):
+    limits = [parse_limit(text) for text in options.max]
+    _check(options, limits)
+    tell = Progress()
+    try:
+        report, forecasts = _measure(options, tell)
+        if limits:
+            report["gates"] = judge(report, limits, options.gate)
+            options.status = EXCEEDED * any(gate["exceeded"] for gate in report["gates"])
+        if options.html is not None:
+            tell("drawing pictures ...")
+            page = render_html(
+                report, pictures(forecasts.sample, options.pos_label), _source(options, forecasts)
+            )
+            Path(options.html).write_text(page, encoding="utf-8")
+    finally:
+        tell.clear()
+    print(json.dumps(report, indent=2) if options.json else render_text(report))
+
+
+def _check(options, limits):
+    """Refuse before the work what would be refused after it."""
     if options.resamples and options.resamples < 19:
-        raise ValueError(f"--resamples must be 0 or at least 19; got {options.resamples}.")
-    y_true, y_proba, sample_weight = _files.read_forecasts(
-        options.file, options.true, options.proba, options.weight
+        fail("--resamples", "be 0 or at least 19", options.resamples)
+    undrawn = [name for name, _ in limits if needs_draws(name)]
+    if undrawn and not options.resamples and options.gate == "lower":
+        must = f"be 'point' without resamples: the lower end for {undrawn[0]} is of an interval"
+        fail("--gate", must, "'lower'")
+    if options.html is None:
+        return
+    require_matplotlib()
+    out = Path(options.html)
+    if out.is_dir() or not out.parent.is_dir():
+        fail("--html", "name a file in a directory that exists", repr(options.html))
+    if out.exists() and Path(options.file).exists() and out.samefile(options.file):
+        fail("--html", "name another file than the forecasts", repr(options.html))
+
+
+def _measure(options, tell):
+    forecasts = read_forecasts(
+        options.file, options.true, options.proba, options.weight, options.pos_label, tell
     )
-    report = calibration_report(
-        y_true,
-        y_proba,
-        sample_weight=sample_weight,
-        pos_label=_files.parse_label(options.pos_label, y_true),
-        n_resamples=options.resamples or None,
-        output="dict" if options.json else "text",
+    if forecasts.sketch is not None:
+        tell("measuring ...")
+        return describe_sketch(forecasts.sketch), forecasts
+    report = describe(forecasts.sample, options.resamples or None, None, 0, tell)
+    return report, forecasts
+
+
+def _source(options, forecasts):
+    true, proba, *weight = forecasts.columns
+    file = "standard input" if options.file == "-" else options.file
+    positive = "" if options.pos_label is None else f" of class {options.pos_label!r}"
+    return f"{file}: outcomes in column {true!r}, probabilities{positive} in column {proba!r}" + (
+        f", weights in column {weight[0]!r}" if weight else ""
     )
-    print(json.dumps(report, indent=2) if options.json else report)
 
 
 def _run_demo(options):
@@ -60,11 +116,17 @@ def _parser():
         prog="skcal", description="Calibration of predicted probabilities, and what it is worth."
     )
     parser.add_argument("--version", action="version", version=f"skcal {__version__}")
+    parser.set_defaults(status=0)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    report = commands.add_parser("report", help="measure the forecasts of a CSV or Parquet file")
-    report.add_argument("file", metavar="FILE", help="CSV or Parquet; - reads CSV from a pipe")
+    report = commands.add_parser(
+        "report",
+        help="measure the forecasts of a CSV or Parquet file",
+        epilog="Exit status: 0; 1 when a --max is exceeded; 2 for bad input.",
+    )
+    text = "CSV, .csv.gz or .parquet; - reads CSV from a pipe"
+    report.add_argument("file", metavar="FILE", help=text)
     for name, what in (("true", "labels"), ("proba", "probabilities")):
-        columns = ", ".join(_files.DEFAULT_COLUMNS[name])
+        columns = ", ".join(DEFAULT_COLUMNS[name])
         text = f"column of the {what} (default: the first of {columns} that exists)"
         report.add_argument(f"--{name}", metavar="COLUMN", help=text)
     report.add_argument("--weight", metavar="COLUMN", help="column of the weights")
@@ -72,11 +134,20 @@ def _parser():
     text = "draws behind intervals and p-values (default: 199); 0 leaves these out"
     report.add_argument("--resamples", metavar="N", type=int, default=199, help=text)
     report.add_argument("--json", action="store_true", help="print JSON")
+    report.add_argument("--html", metavar="OUT", help="also write a web page with pictures")
+    text = f"fail when a measure exceeds a limit; may be repeated. NAME: {', '.join(MEASURES)}"
+    report.add_argument("--max", metavar="NAME=LIMIT", action="append", default=[], help=text)
+    text = "what exceeds: the lower end of the 95%% interval (default), or the value"
+    report.add_argument("--gate", choices=("lower", "point"), default="lower", help=text)
     report.set_defaults(run=_report)
     demo = commands.add_parser("demo", help="the whole job on data that scikit-learn bundles")
     demo.add_argument("--save", metavar="FILE", help="write the forecasts to a CSV for report")
     demo.set_defaults(run=_run_demo)
     return parser
+
+
+def _warn(message, category, *where, **more):
+    print(f"skcal: warning: {_one_line(message)}", file=sys.stderr)
 
 
 def _one_line(error):

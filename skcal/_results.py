@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, fields
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,17 @@ class Certificate:
     def __repr__(self) -> str:
         shown = ", ".join(f"{f.name}={brief(getattr(self, f.name))}" for f in fields(self))
         return f"{type(self).__name__}({shown})"
+
+    def _repr_html_(self) -> str:
+        """The same as a table, for notebooks."""
+        left = 'style="text-align: left"'
+        whole = 'style="text-align: left; white-space: pre-wrap"'
+        shown = ((field.name, escape(brief(getattr(self, field.name)))) for field in fields(self))
+        rows = "".join(
+            f'<tr><th scope="row" {left}>{name}</th><td {whole}>{text}</td></tr>'
+            for name, text in shown
+        )
+        return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
 
 
 def plain(value: Any) -> Any:

@@ -86,7 +86,7 @@ def test_parquet(tmp_path, capsys):
         ("y,p\n1,half\n", [], "column 'p' must hold numbers; got 'half'"),
         ("y,p\n1,\n", [], "column 'p' must hold numbers; got an empty field"),
         ("y,p\n,0.5\n", [], "column 'y' must hold no missing values"),
-        ("y,p\n1,nan\n", [], "y_proba must hold no missing values"),
+        ("y,p\n1,nan\n", [], "column 'p' must hold no missing values; got NaN in row 1"),
         ("y,p\n1,1.5\n", [], r"y_proba must lie in \[0, 1\]; got values from 1.5 to 1.5"),
         ("y,p\na,0.5\nb,0.5\n", [], r"pos_label must name .*'a', 'b'"),
         ("y,p\n1,0.5\n0,0.5\n", ["--pos-label", "x"], r"--pos-label must be one of .*'x'"),

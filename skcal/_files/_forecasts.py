@@ -1,0 +1,62 @@
+"""The rows of a file, all of them while they are few, and a sketch beyond."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skcal._files._columns import Labels, choose, numbers
+from skcal._files._tables import open_table
+from skcal._validation import Sample, check_sample
+from skcal.sketch import CalibrationSketch
+
+MOST_ROWS = 1_000_000  # kept: a report of so many takes minutes
+
+
+@dataclass(frozen=True)
+class Forecasts:
+    """What a file holds."""
+
+    sample: Sample  # the rows, or the few that stand for those of the sketch
+    sketch: CalibrationSketch | None  # where there are more than `MOST_ROWS`
+    columns: tuple  # names
+
+
+def read_forecasts(file, true=None, proba=None, weight=None, pos_label=None, tell=None):
+    """The `Forecasts` of a file, in memory that does not grow with it; ``-`` is standard input.
+
+    ``tell`` hears how many rows were read.
+    """
+    kept, n, sketch = [], 0, None
+    with open_table(file) as table:
+        chosen = [choose(table.names, true, "true"), choose(table.names, proba, "proba")]
+        if weight is not None:
+            chosen.append(choose(table.names, weight, "weight"))
+        labels = Labels(chosen[0], pos_label)
+        for column, *columns in table.chunks(chosen):
+            codes = labels.encode(table, column, n)
+            pairs = zip(columns, chosen[1:], strict=True)
+            kept.append([codes, *(numbers(table, values, name, n) for values, name in pairs)])
+            n += codes.size
+            if sum(chunk[0].size for chunk in kept) > MOST_ROWS:
+                sketch = _fold(kept, labels, sketch)
+                kept.clear()
+            if tell is not None:
+                tell(f"{n:,} rows read ...")
+    if not n:
+        raise ValueError(f"{file}: holds a header and no rows")
+    if sketch is None:
+        return Forecasts(check_sample(*_joined(kept, labels.outcomes())), None, tuple(chosen))
+    if kept:
+        sketch = _fold(kept, labels, sketch)
+    return Forecasts(check_sample(*sketch.sample()), sketch, tuple(chosen))
+
+
+def _fold(kept, labels, sketch):
+    sketch = CalibrationSketch() if sketch is None else sketch
+    return sketch.update(*_joined(kept, labels.settle()))
+
+
+def _joined(kept, outcomes):
+    """Outcomes, probabilities and, if there are any, weights, of all chunks that were kept."""
+    codes, *columns = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    return outcomes[codes], *columns

@@ -1,0 +1,156 @@
+"""What a report says, as a dict of plain numbers, strings and lists."""
+
+from dataclasses import asdict
+
+import numpy as np
+
+from skcal import metrics
+from skcal.decision._worst_case import regret_envelope, task_of_edge
+from skcal.inference._intervals import assess
+from skcal.metrics._binned import balanced_bins, binned_error, rounded_error
+from skcal.metrics._calibration_distance import distance_of
+from skcal.metrics._cutoff import cutoff_error
+from skcal.metrics._decision_loss import decision_loss, soft_decision_loss
+from skcal.metrics._decomposition import decompose
+from skcal.metrics._distance import lower_distance_of
+from skcal.metrics._interval import interval_error
+from skcal.metrics._smooth import kernel_error, smooth_error
+
+CONFIDENCE = 0.95
+MEASURES = {
+    "scdl": ("SCDL", metrics.soft_calibration_decision_loss),
+    "cdl": ("CDL", metrics.calibration_decision_loss),
+    "cutoff": ("cutoff", metrics.cutoff_calibration_error),
+    "smce": ("smCE", metrics.smooth_calibration_error),
+    "smece": ("smECE", metrics.smooth_ece),
+    "caldist": ("CalDist", metrics.calibration_distance),
+    "distcal": ("DistCal", metrics.lower_calibration_distance),
+    "sintce": ("SintCE", metrics.interval_calibration_error),
+    "ece": ("ECE", metrics.expected_calibration_error),
+    "bece": ("bECE", metrics.actionable_binned_error),
+}
+# Rows beyond which a measure is not drawn again and again: a draw takes too long.
+PARTITIONED = 10_000  # rows beyond which the nearest partition takes longer than all the rest
+MOST_ROWS = {"caldist": 0, "distcal": 0, "sintce": 10_000}
+ECE_BINS = 15
+ENDS = ("value", "lower", "upper")
+NOT_DRAWN = {"confidence_interval": None, "pvalue": None, "by_chance": None}
+
+
+def describe(sample, n_resamples, n_jobs, random_state, tell=None):
+    """The report of a checked sample as a dict; ``tell`` hears which measure is being drawn."""
+    soft = soft_decision_loss(sample)
+    edge = regret_envelope(sample)[2]
+    task, m, weights = task_of_edge(sample, edge), soft.n_bins, sample.w
+    measures = _values(sample, soft, edge)
+    for name, (short, measure) in MEASURES.items():
+        if n_resamples is None or sample.n > MOST_ROWS.get(name, np.inf):
+            measures[name].update(NOT_DRAWN)
+            continue
+        if tell is not None:
+            tell(f"drawing {short} ...")
+        measures[name].update(_draws(measure, sample, n_resamples, n_jobs, random_state))
+    return {
+        "n": sample.n,
+        "weight": sample.total,
+        "base_rate": float(np.average(sample.y, weights=weights)),
+        "mean_forecast": float(np.average(sample.p, weights=weights)),
+        "distinct_forecasts": int(sample.atoms.x.size),
+        "brier_score": asdict(decompose(sample)),
+        "confidence": CONFIDENCE,
+        "measures": measures,
+        "regret_bound": min(2 * (soft.loss + 1 / m), 1.0),
+        "worst_case": None if task is None else _describe_task(task),
+        "sketch": None,
+    }
+
+
+def describe_sketch(sketch):
+    """The report of a sketch as a dict of the same form: bounds in place of draws."""
+    finest = 2 * sketch.n_bins
+    n_bins, steps = min(ECE_BINS, finest), min(_power_of_two(balanced_bins(sketch.n_rows)), finest)
+    soft = sketch.scdl()
+    values = {
+        "scdl": soft,
+        "cdl": sketch.cdl(),
+        "cutoff": sketch.cutoff(),
+        "smce": sketch.smce(),
+        "smece": sketch.smooth_ece(),
+        "distcal": sketch.lower_distance(),
+        "ece": sketch.ece(n_bins),
+        "bece": sketch.actionable_error(steps),
+    }
+    measures = {name: {**_ends(values.get(name)), **NOT_DRAWN} for name in MEASURES}
+    measures["scdl"]["n_bins"] = soft.n_bins
+    measures["cutoff"]["worst_interval"] = measures["caldist"]["n_parts"] = None
+    measures["ece"]["n_bins"], measures["bece"]["n_bins"] = n_bins, steps
+    return {
+        "n": sketch.n_rows,
+        "weight": sketch.weight,
+        "base_rate": sketch.base_rate,
+        "mean_forecast": sketch.mean_forecast,
+        "distinct_forecasts": None,
+        "brier_score": None,
+        "confidence": CONFIDENCE,
+        "measures": measures,
+        "regret_bound": soft.regret_bound,
+        "worst_case": None,
+        "sketch": {"n_bins": sketch.n_bins, "n_parts": sketch.n_parts},
+    }
+
+
+def _values(sample, soft, edge):
+    """The measures, each with what its sentence needs."""
+    ece, rounded, cutoff = (
+        binned_error(sample, ECE_BINS),
+        rounded_error(sample),
+        cutoff_error(sample),
+    )
+    distance, m = lower_distance_of(sample), soft.n_bins
+    worst = list(cutoff.interval) if cutoff.value else None
+    return {
+        "scdl": {"value": soft.scdl, "n_bins": m if np.isfinite(m) else None},
+        "cdl": {"value": decision_loss(edge)},
+        "cutoff": {"value": cutoff.value, "worst_interval": worst},
+        "smce": {"value": smooth_error(sample, proofs=False).value},
+        "smece": {"value": kernel_error(sample).error},
+        "caldist": _nearest_partition(sample),
+        "distcal": {"value": distance.value, "lower": distance.lower},
+        "sintce": {"value": interval_error(sample).value},
+        "ece": {"value": ece.value, "n_bins": ece.n_bins},
+        "bece": {"value": rounded.value, "n_bins": rounded.n_bins},
+    }
+
+
+def _nearest_partition(sample):
+    if sample.n > PARTITIONED:
+        return {"value": None, "lower": None, "n_parts": None}
+    nearest = distance_of(sample, "bounds")
+    return {"value": nearest.value, "lower": nearest.lower, "n_parts": nearest.n_parts}
+
+
+def _draws(measure, sample, n_resamples, n_jobs, random_state):
+    work = (n_jobs, 0)
+    interval, pvalue, chance = assess(measure, sample, CONFIDENCE, n_resamples, work, random_state)
+    low, high = chance.quantiles[0.05], chance.quantiles[0.95]
+    return {
+        "confidence_interval": [interval.low, interval.high],
+        "pvalue": pvalue,
+        "by_chance": {"mean": chance.mean, "low": low, "high": high},
+    }
+
+
+def _ends(known):
+    return {end: None if known is None else getattr(known, end) for end in ENDS}
+
+
+def _power_of_two(number):
+    """The largest that is not above it."""
+    return 1 << (number.bit_length() - 1)
+
+
+def _describe_task(task):
+    return {
+        "thresholds": task.thresholds_.tolist(),
+        "utility": [[float(value) for value in row] for row in task.utility],
+    }

@@ -1,0 +1,126 @@
+"""The calibration report of a set of forecasts, or of a sketch."""
+
+from skcal._validation import Integral, Interval, StrOptions, check_sample, validate_params
+from skcal.inference._procedures import N_JOBS
+from skcal.report._describe import describe, describe_sketch
+from skcal.report._html import render_html
+from skcal.report._pictures import pictures, require_matplotlib
+from skcal.report._text import render_text
+from skcal.sketch import CalibrationSketch
+
+__all__ = ["calibration_report", "sketch_report"]
+
+OUTPUT = [StrOptions({"text", "dict", "html"})]
+
+
+@validate_params(
+    {
+        "n_resamples": [Interval(Integral, 19, None, closed="left"), None],
+        "n_jobs": N_JOBS,
+        "random_state": ["random_state"],
+        "output": OUTPUT,
+    },
+    prefer_skip_nested_validation=True,
+)
+def calibration_report(
+    y_true,
+    y_proba,
+    *,
+    sample_weight=None,
+    pos_label=None,
+    labels=None,
+    n_resamples=199,
+    n_jobs=None,
+    random_state=0,
+    output="text",
+):
+    """Every measure of one set of forecasts, with how sure it is and what it promises.
+
+    Measures come with a 95% interval, the p-value of the hypothesis that the forecasts are
+    calibrated, and what a calibrated forecaster with these forecasts would show: see
+    `skcal.inference`. (The distances do not: each draw would be an optimisation.)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes.
+    y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+        Probability of the positive class in [0, 1], or one column for each label.
+    sample_weight : array-like of shape (n,), default=None
+        Non-negative weights; rows of weight 0 are ignored.
+    pos_label : label, default=None
+        The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
+    labels : array-like of shape (2,), default=None
+        The labels in the order of the columns of ``y_proba``; by default sorted.
+    n_resamples : int or None, default=199
+        Draws behind each interval and each p-value; None leaves these out.
+    n_jobs : int, default=None
+        Workers, as in joblib. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=0
+    output : {"text", "dict", "html"}, default="text"
+        A text for people; plain numbers, strings and lists that JSON can hold; or a web page with
+        pictures, in one file that refers to nothing outside (needs matplotlib).
+
+    Returns
+    -------
+    str or dict
+
+    Notes
+    -----
+    With 199 draws about 10 seconds at a hundred thousand rows, on one core; without draws one.
+
+    Examples
+    --------
+    >>> from skcal import calibration_report
+    >>> report = calibration_report([1, 1, 0, 1], [0.5, 0.5, 0.5, 0.5], output="dict")
+    >>> report["measures"]["scdl"]["value"], report["base_rate"]
+    (0.125, 0.75)
+    """
+    if output == "html":
+        require_matplotlib()  # before the work
+    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
+    report = describe(sample, n_resamples, n_jobs, random_state)
+    if output == "html":
+        return render_html(report, pictures(sample, pos_label))
+    return report if output == "dict" else render_text(report)
+
+
+@validate_params(
+    {"sketch": [CalibrationSketch], "output": OUTPUT}, prefer_skip_nested_validation=True
+)
+def sketch_report(sketch, *, output="text"):
+    """The calibration report of a sketch, for more rows than fit in memory.
+
+    Values come with the two ends between which those of the rows lie. There are no draws and no
+    p-values: at so many rows chance is small. The nearest partition and the interval error are left
+    out.
+
+    Parameters
+    ----------
+    sketch : CalibrationSketch
+        With a row at least.
+    output : {"text", "dict", "html"}, default="text"
+        As in `calibration_report`; the dict has the same form.
+
+    Returns
+    -------
+    str or dict
+
+    Notes
+    -----
+    Takes seconds, however many rows the sketch has seen.
+
+    Examples
+    --------
+    >>> from skcal.sketch import CalibrationSketch
+    >>> from skcal.report import sketch_report
+    >>> sketch = CalibrationSketch().update([1, 1, 0, 1], [0.5, 0.5, 0.5, 0.5])
+    >>> sketch_report(sketch, output="dict")["measures"]["scdl"]["value"]
+    0.125
+    """
+    if output == "html":
+        require_matplotlib()
+    report = describe_sketch(sketch)
+    if output == "html":
+        return render_html(report, pictures(check_sample(*sketch.sample())))
+    return report if output == "dict" else render_text(report)

@@ -1,0 +1,175 @@
+"""The words of a report, for the text and the web page alike."""
+
+from skcal.report._describe import MEASURES, PARTITIONED
+
+HEADINGS = {
+    "values": ["measure", "value"],
+    "bounds": ["measure", "value", "known to lie in"],
+    "draws": [
+        "measure",
+        "value",
+        "95% interval",
+        "if calibrated, 9 times in 10",
+        "p-value",
+    ],
+}
+COMPARED = {
+    "interval": "the lower end of its 95% interval",
+    "bound": "the lower end of what is known of these rows",
+    "point": "its value",
+}
+
+
+def summary(report):
+    """What was measured, in lines."""
+    total, sketch, brier = report["weight"], report["sketch"], report["brier_score"]
+    yield (
+        f"{report['n']} forecasts"
+        + (f" of weight {total:.6g}" if total != report["n"] else "")
+        + f", mean {report['mean_forecast']:.4f}; "
+        f"rate of positive outcomes {report['base_rate']:.4f}"
+    )
+    if sketch is not None:
+        yield f"summed in chunks over a grid of {sketch['n_bins']} bins"
+        return
+    yield f"{report['distinct_forecasts']} distinct values"
+    yield (
+        f"Brier score {brier['score']:.4f} = miscalibration {brier['miscalibration']:.4f} - "
+        f"discrimination {brier['discrimination']:.4f}\n"
+        f"{'':>18} + uncertainty {brier['uncertainty']:.4f}"
+    )
+
+
+def layout(report):
+    """Which of the `HEADINGS` the table has."""
+    if report["sketch"] is not None:
+        return "bounds"
+    drawn = any(measure["pvalue"] is not None for measure in report["measures"].values())
+    return "draws" if drawn else "values"
+
+
+def table(report):
+    """The short name of each measure and its cells below the headings: one number, or two."""
+    shown = layout(report)
+    return [
+        (short, _cells(report["measures"][name], shown)) for name, (short, _) in MEASURES.items()
+    ]
+
+
+def _cells(measure, shown):
+    if measure["value"] is None:
+        return [("-",)]
+    cells = [(f"{measure['value']:.4f}",)]
+    if shown == "bounds":
+        cells.append((f"{measure['lower']:.4f}", f"{measure['upper']:.4f}"))
+    elif measure["pvalue"] is not None:
+        (low, high), chance = measure["confidence_interval"], measure["by_chance"]
+        cells.append((f"{low:.4f}", f"{high:.4f}"))
+        cells.append((f"{chance['low']:.4f}", f"{chance['high']:.4f}"))
+        cells.append((f"{measure['pvalue']:.3f}",))
+    return cells
+
+
+def verdict(report):
+    """One sentence, by the measure that is exact, stable and tests at its level; or None."""
+    smooth = report["measures"]["smce"]
+    if report["sketch"] is not None:
+        return (
+            f"The smCE of these rows lies between {smooth['lower']:.4f} and "
+            f"{smooth['upper']:.4f}. No rows are drawn again at this number: chance alone would "
+            f"show a smCE of the order of {report['n'] ** -0.5:.1g}."
+        )
+    if smooth["pvalue"] is None:
+        return None
+    low, high = smooth["confidence_interval"]
+    if smooth["pvalue"] <= 1 - report["confidence"]:
+        return (
+            f"Not calibrated: chance gives a smCE as large in at most {smooth['pvalue']:.3g} of "
+            f"samples; it lies between {low:.4f} and {high:.4f} with 95% confidence."
+        )
+    return (
+        f"No evidence against calibration: the interval of the smCE reaches from 0 to {high:.4f}."
+    )
+
+
+def worst_case(report):
+    """The decision that suffers most, or None."""
+    worst = report["worst_case"]
+    if worst is None:
+        return None
+    cuts = " and ".join(f"{v:.4g}" for v in worst["thresholds"])
+    return (
+        "Of all decisions with utilities in [0, 1], trusting these forecasts hurts one the most "
+        f"that changes its action at {cuts}: {report['measures']['cdl']['value']:.4f} a row."
+    )
+
+
+def gates(report):
+    """A sentence for each limit that was set."""
+    return [_gate(gate) for gate in report.get("gates", ())]
+
+
+def _gate(gate):
+    verb = "FAILED: {} exceeds" if gate["exceeded"] else "Passed: {} does not exceed"
+    chance = gate["by_chance"]
+    return (
+        f"{verb.format(MEASURES[gate['measure']][0])} {gate['limit']:g}. Compared was "
+        f"{COMPARED[gate['compared']]}, {gate['value']:.4f}; "
+        + (
+            f"a calibrated forecaster shows {chance['low']:.4f} to {chance['high']:.4f}, "
+            "9 times in 10."
+            if chance
+            else "what a calibrated forecaster shows was not drawn."
+        )
+    )
+
+
+def promises(report):
+    """The short name of each measure and what it promises, in one sentence."""
+    sentences = _sentences(report)
+    return [(short, sentences[name]) for name, (short, _) in MEASURES.items()]
+
+
+def _sentences(report):
+    measures = report["measures"]
+    m, worst = measures["scdl"]["n_bins"], measures["cutoff"]["worst_interval"]
+    steps = measures["bece"]["n_bins"]
+    return {
+        "scdl": "exactly calibrated on these rows"
+        if m is None
+        else f"round forecasts at random to the grid of step 1/{m} and act on them: swap regret at "
+        f"most {report['regret_bound']:.4f} in any decision with utilities in [0, 1]",
+        "cdl": "largest swap regret, on these rows, of acting on the forecasts as they are"
+        + _of_distinct(report),
+        "cutoff": "no interval of forecasts is off by more, summed over its rows"
+        + ("; the worst is [{:.4g}, {:.4g}]".format(*worst) if worst else ""),
+        "smce": "no slowly varying reweighting of the residuals shows more; within constant "
+        "factors of how far forecasts must move to be calibrated",
+        "smece": "the same question with a Gaussian kernel that picks its width",
+        "caldist": _nearest(measures["caldist"], report["sketch"] is not None),
+        "distcal": "the same when rows may be split "
+        f"(known to {measures['distcal']['value'] - measures['distcal']['lower']:.1g})",
+        "sintce": "a bound on that distance from shifted bins that pick their width"
+        + (", left out here" if measures["sintce"]["value"] is None else ""),
+        "ece": f"mean gap of forecast and rate in {measures['ece']['n_bins']} equal-width bins",
+        "bece": f"round forecasts down to the grid of step 1/{steps} and act on them: swap regret "
+        f"at most this; rounding adds up to {2 / steps:.2g} of it",
+    }
+
+
+def _of_distinct(report):
+    if report["sketch"] is not None:
+        return "; the value takes forecasts closer than a bin for equal"
+    if 2 * report["distinct_forecasts"] > report["n"]:
+        return "; most of them differ, so it would not shrink with more rows"
+    return ""
+
+
+def _nearest(distance, sketched):
+    if distance["value"] is None:
+        where = "of a sketch" if sketched else f"beyond {PARTITIONED} rows"
+        return f"left out {where}: see skcal.metrics.calibration_distance"
+    return (
+        "how far forecasts must move, on average, to be calibrated: at most this, and at least "
+        f"{distance['lower']:.4f}; so calibrated, they take {distance['n_parts']} values"
+    )

@@ -1,0 +1,213 @@
+"""The command line as a gate, and what it writes."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from skcal import calibration_report
+from skcal.__main__ import main
+from skcal._files import _forecasts
+from skcal.report import sketch_report
+from skcal.sketch import CalibrationSketch
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(2)
+    p = rng.random(120).round(2)
+    return (rng.random(120) < p**3).astype(int), p
+
+
+@pytest.fixture(scope="module")
+def report(rows):
+    return calibration_report(*rows, n_resamples=19, output="dict")
+
+
+@pytest.fixture
+def path(tmp_path, rows):
+    return write(tmp_path / "forecasts.csv", *rows)
+
+
+def write(path, y, p):
+    np.savetxt(path, np.column_stack([y, p]), "%.17g", ",", header="y,p", comments="")
+    return str(path)
+
+
+def gates_of(capsys, *argv):
+    status = main(["report", *argv, "--json"])
+    return status, json.loads(capsys.readouterr().out)["gates"]
+
+
+def text(number):
+    return repr(float(number))  # exact
+
+
+@pytest.mark.parametrize("name", ["scdl", "smce"])
+def test_the_lower_end_of_the_interval_is_compared(path, report, capsys, name):
+    measure = report["measures"][name]
+    low, value = measure["confidence_interval"][0], measure["value"]
+    assert 0 < low < value
+    common = [path, "--resamples", "19", "--max"]
+    status, (gate,) = gates_of(capsys, *common, f"{name}={text(low)}")
+    assert status == 0
+    assert gate == {
+        "measure": name,
+        "limit": low,
+        "compared": "interval",
+        "value": low,
+        "exceeded": False,
+        "by_chance": measure["by_chance"],
+    }
+    below = text(np.nextafter(low, 0))
+    status, (gate,) = gates_of(capsys, *common, f"{name}={below}")
+    assert (status, gate["exceeded"]) == (1, True)
+    # at the lower end the gate passes, though the value exceeds it
+    status, (gate,) = gates_of(capsys, *common, f"{name}={text(low)}", "--gate", "point")
+    assert (status, gate["compared"], gate["value"]) == (1, "point", value)
+    status, _ = gates_of(capsys, *common, f"{name}={text(value)}", "--gate", "point")
+    assert status == 0
+
+
+@pytest.mark.parametrize("name", ["caldist", "distcal"])
+@pytest.mark.parametrize("resamples", ["0", "19"])
+def test_a_measure_without_draws_by_its_proof(path, report, capsys, name, resamples):
+    low = report["measures"][name]["lower"]
+    for limit, expected in ((low, 0), (np.nextafter(low, 0), 1)):
+        options = ["--resamples", resamples, "--max", f"{name}={text(limit)}"]
+        status, (gate,) = gates_of(capsys, path, *options)
+        assert (status, gate["compared"], gate["value"]) == (expected, "bound", low)
+
+
+def test_every_gate_counts_and_is_a_line(path, report, capsys):
+    gates = ["--max", "scdl=1", "--max", "smce=0.001", "--max", "scdl=0.9"]
+    assert main(["report", path, "--resamples", "19", *gates]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    chance = report["measures"]["smce"]["by_chance"]
+    low = report["measures"]["smce"]["confidence_interval"][0]
+    assert (
+        f"FAILED: smCE exceeds 0.001. Compared was the lower end of its 95% interval, {low:.4f}; a "
+        f"calibrated forecaster shows {chance['low']:.4f} to {chance['high']:.4f}, 9 times in 10."
+    ) in out
+    assert out.count("Passed: SCDL does not exceed") == 2
+    assert main(["report", path, "--resamples", "0", "--gate", "point", "--max", "ece=1"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Compared was its value" in out
+    assert "shows was not drawn" in out
+
+
+def test_of_a_sketch_the_certified_end(path, rows, capsys, monkeypatch):
+    monkeypatch.setattr(_forecasts, "MOST_ROWS", 100)
+    low = CalibrationSketch().update(*rows).smooth_ece().lower
+    for limit, expected in ((low, 0), (np.nextafter(low, 0), 1)):
+        status, (gate,) = gates_of(capsys, path, "--max", f"smece={text(limit)}")
+        assert (status, gate["compared"], gate["value"]) == (expected, "bound", low)
+    assert main(["report", path, "--max", "sintce=1"]) == 2
+    assert "got sintce, which is left out" in capsys.readouterr().err
+
+
+def test_measures_left_out_of_many_rows(tmp_path, capsys):
+    y = np.arange(10_001) % 2
+    path = write(tmp_path / "many.csv", y, np.full(y.size, 0.5))
+    options = ["report", path, "--resamples", "0", "--max"]
+    assert main([*options, "caldist=1"]) == 2
+    assert "got caldist, which is left out" in capsys.readouterr().err
+    assert main([*options, "sintce=1", "--gate", "point"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--max", "loss=0.1"], "--max must be NAME=LIMIT with a name among scdl, .*'loss=0.1'"),
+        (["--max", "scdl"], "--max must have a number .*'scdl'"),
+        (["--max", "scdl=x"], "--max must have a number .*'scdl=x'"),
+        (["--max", "scdl=-0.1"], "--max must have a number .*'scdl=-0.1'"),
+        (["--max", "scdl=nan"], "--max must have a number .*'scdl=nan'"),
+        (["--max", "scdl=inf"], "--max must have a number .*'scdl=inf'"),
+        (["--max", "scdl=1", "--resamples", "0"], "--gate must be 'point' without resamples"),
+        (["--html", "no/such/page.html"], "--html must name a file in a directory that exists"),
+        (["--html", "."], "--html must name a file"),
+        (["--html", "FILE"], "--html must name another file than the forecasts"),
+    ],
+)
+def test_refused_before_the_work(path, capsys, monkeypatch, options, message):
+    def work(*_):
+        raise AssertionError("it came to work")
+
+    if "--html" in options:
+        pytest.importorskip("matplotlib")
+    monkeypatch.setattr("skcal.__main__.read_forecasts", work)
+    assert main(["report", path, *(path if o == "FILE" else o for o in options)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(captured.err)
+
+
+def test_page_and_text(path, rows, capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "a page.html"
+    options = ["--html", str(page), "--resamples", "19", "--max", "smce=0.001"]
+    assert main(["report", path, *options]) == 1
+    text = calibration_report(*rows, n_resamples=19)
+    out = capsys.readouterr().out
+    assert out.startswith(text)
+    source = page.read_text(encoding="utf-8")
+    assert source.count("<svg") == 4
+    assert "FAILED: smCE exceeds 0.001" in source
+    assert "outcomes in column &#x27;y&#x27;, probabilities in column &#x27;p&#x27;" in source
+
+
+def test_page_beside_json_names_what_the_user_called_things(tmp_path, rows, capsys):
+    pytest.importorskip("matplotlib")
+    y, p = rows
+    names = np.array(["no", "<b>yes</b>"])[y]
+    lines = [f"{a},{b}" for a, b in zip(names, p, strict=True)]
+    (tmp_path / "f.csv").write_text("\n".join(["<i>t</i>,p", *lines]))
+    page = tmp_path / "page.html"
+    options = ["--true", "<i>t</i>", "--pos-label", "<b>yes</b>", "--resamples", "0"]
+    assert main(["report", str(tmp_path / "f.csv"), *options, "--json", "--html", str(page)]) == 0
+    expected = calibration_report(y, p, n_resamples=None, output="dict")
+    assert json.loads(capsys.readouterr().out) == expected
+    source = page.read_text(encoding="utf-8")
+    assert "<i>" not in source
+    assert "<b>" not in source
+    assert "&lt;i&gt;t&lt;/i&gt;" in source
+    assert "positive class: &lt;b&gt;yes&lt;/b&gt;" in source
+
+
+def test_page_of_a_sketch(path, rows, capsys, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(_forecasts, "MOST_ROWS", 100)
+    page = tmp_path / "page.html"
+    assert main(["report", path, "--html", str(page)]) == 0
+    sketch = CalibrationSketch().update(*rows)
+    assert capsys.readouterr().out.rstrip() == sketch_report(sketch)
+    assert page.read_text(encoding="utf-8").count("<svg") == 4
+
+
+def test_page_without_matplotlib(path, capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["report", path, "--html", str(tmp_path / "page.html")]) == 2
+    err = capsys.readouterr().err
+    assert "needs matplotlib" in err
+    assert err.count("\n") == 1
+
+
+def test_warnings_are_one_line(tmp_path, capsys):
+    path = write(tmp_path / "hard.csv", [0, 1, 1], [0, 1, 0])
+    assert main(["report", path, "--resamples", "0"]) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("skcal: warning: y_proba holds only 0 and 1")
+    assert err.count("\n") == 1
+
+
+def test_interrupted_quietly(path, capsys, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skcal.__main__.describe", interrupt)
+    assert main(["report", path]) == 130
+    assert capsys.readouterr() == ("", "")
