@@ -2,12 +2,14 @@
 
 import sys
 import warnings
+from numbers import Real
 from typing import NoReturn
 
 import numpy as np
 
 INSIDE = ("skcal.", "sklearn.", "joblib.")
 LISTED = 10  # labels that an error message shows at most
+LABEL = str | bytes | Real | np.bool_  # what one label may be
 
 
 class CalibrationWarning(UserWarning):
@@ -40,16 +42,7 @@ def shown(labels):
 
 def read(values, name):
     """An array of numbers, booleans or labels without missing entries; masks are not dropped."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        fail(name, "hold no missing values", "masked entries")
-    if hasattr(values, "toarray"):
-        fail(name, "be a dense array", f"a sparse one ({type(values).__name__})")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # older NumPy warns where newer ones raise
-            array = np.asarray(values)
-    except (ValueError, Warning):
-        fail(name, "be an array", "nested sequences of different lengths")
+    array = dense(values, name)
     if array.ndim == 0:
         fail(name, "be an array", f"{type(values).__name__} of shape () ({values!r:.50})")
     if array.dtype.kind in "US" and not hasattr(values, "dtype"):
@@ -62,7 +55,39 @@ def read(values, name):
         fail(name, "hold numbers, booleans or strings", f"values of type {array.dtype}")
     if array.dtype.kind == "f" and array.size and np.isnan(array.min()):
         fail(name, "hold no missing values", f"NaN in row {first_row(np.isnan(array))}")
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):  # beyond double precision they are infinite
+            array = array.astype(np.float64)
     return array
+
+
+def dense(values, name):
+    """An array of whatever it is, without a mask."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        fail(name, "hold no missing values", "masked entries")
+    if hasattr(values, "toarray"):
+        fail(name, "be a dense array", f"a sparse one ({type(values).__name__})")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # older NumPy warns where newer ones raise
+            return np.asarray(values)
+    except (ValueError, Warning):
+        fail(name, "be an array", "nested sequences of different lengths")
+    except Exception as error:  # of other libraries, whose types NumPy may not know
+        fail(name, "be an array", f"{type(values).__name__} that NumPy cannot read ({error})")
+
+
+def numbers(values):
+    """A float64 array of real numbers; None for anything else, whose parts would get lost."""
+    if np.ma.is_masked(values):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of complex numbers
+            array = np.asarray(values)
+            return array.astype(np.float64) if array.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError, Warning):
+        return None
 
 
 def _infer(array, name):
@@ -74,14 +99,16 @@ def _infer(array, name):
     if missing.any():
         fail(name, "hold no missing values", f"one in row {first_row(missing)}")
     types = set(map(type, array.ravel().tolist()))
-    text = [issubclass(kind, str | bytes) for kind in types]
-    if all(text):
+    if any(all(issubclass(kind, text) for kind in types) for text in (str, bytes)):
         return array
     try:
-        if any(text):
+        if any(issubclass(kind, str | bytes) for kind in types):
             raise TypeError
         inferred = np.array(array.tolist())
-        return inferred if inferred.dtype.kind in "biuf" else array.astype(np.float64)
+        with np.errstate(over="ignore"):  # beyond double precision they are infinite
+            return inferred if inferred.dtype.kind in "biuf" else array.astype(np.float64)
+    except OverflowError:
+        fail(name, "hold numbers that fit into double precision", "a larger integer")
     except (TypeError, ValueError):
         names = ", ".join(sorted(kind.__name__ for kind in types))
         fail(name, "hold numbers, booleans or strings of one kind", f"values of type {names}")

@@ -10,8 +10,9 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.utils._metadata_requests import _routing_enabled as routing_enabled
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._param_validation import (
-    Interval,
+    Options,
     StrOptions,
     validate_parameter_constraints,
     validate_params,
@@ -22,10 +23,13 @@ from sklearn.utils.validation import column_or_1d
 
 from skcal._numerics._atoms import merge_ties
 from skcal._reading import (
+    LABEL,
     CalibrationWarning,
+    dense,
     fail,
     fail_parameter,
     not_empty,
+    numbers,
     ravelled,
     read,
     shown,
@@ -33,11 +37,14 @@ from skcal._reading import (
 )
 
 __all__ = [
+    "LABEL",
+    "N_JOBS",
     "BaseScorer",
     "Integral",
     "Real",
     "CalibrationWarning",
     "Interval",
+    "Options",
     "Sample",
     "Samples",
     "StrOptions",
@@ -49,11 +56,15 @@ __all__ = [
     "check_samples",
     "check_weights",
     "column_or_1d",
+    "dense",
+    "equal",
     "fail",
     "fail_parameter",
     "fit_params_of",
     "infer_classes",
     "is_conventional",
+    "numbers",
+    "read",
     "routing_enabled",
     "rows_of",
     "shown",
@@ -63,7 +74,26 @@ __all__ = [
     "weighted_sample",
 ]
 
+
+class Interval(_Interval):
+    """An interval of scikit-learn, which takes True for 1, and knows neither fractions nor halves.
+
+    Its ends are compared in the precision of the value, where they may overflow.
+    """
+
+    def is_satisfied_by(self, value):
+        known = isinstance(value, Integral | float | np.floating) and not isinstance(value, bool)
+        value = float(value) if isinstance(value, np.floating) else value
+        return known and super().is_satisfied_by(value)
+
+
+N_JOBS = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(Integral, None, -1, closed="right"),
+    None,
+]
 OVERSHOOT = 1e-6  # probabilities this far outside [0, 1] are single precision noise: clipped
+EXTREME = 300  # binary exponent of the largest weight beyond which all are scaled
 LIGHT = 0.1  # mean weight below which weights were hardly meant to count rows
 MULTICLASS = ("raise", "classwise", "top_label")
 OR_MULTICLASS = ", unless multiclass is 'classwise' or 'top_label'"
@@ -205,8 +235,9 @@ def check_probabilities(y_proba, n_columns=None, ravel=True, name="y_proba", oth
 def check_weights(sample_weight, n, name="sample_weight", others="y_true"):
     """Non-negative, finite, not all zero; None stays None.
 
-    Measures do not change when all weights are scaled, so extreme ones are brought near one by an
-    exact power of two: their sums can then neither overflow nor vanish.
+    Measures do not change when all weights are scaled, so extreme ones are divided by an exact
+    power of two: their sums can then neither overflow nor vanish. They stay so large, or so small,
+    that calibrators, for which weights count repetitions, still take them for proof, or for none.
     """
     if sample_weight is None:
         return None
@@ -221,8 +252,10 @@ def check_weights(sample_weight, n, name="sample_weight", others="y_true"):
         fail(name, "be finite and not negative", f"values from {low:.6g} to {high:.6g}")
     if high == 0:
         fail(name, "hold a positive weight", "zeros only")
-    if not 1e-100 < high < 1e100:
-        w = np.ldexp(w, -np.frexp(high)[1])
+    exponent = int(np.frexp(high)[1])
+    if abs(exponent) > EXTREME:
+        w = np.ldexp(w, -exponent)  # first near one: what vanishes there, vanishes in every share
+        w = np.ldexp(w, EXTREME if exponent > 0 else -EXTREME)
     return w
 
 
@@ -269,10 +302,10 @@ def _codes(y, n_columns, labels, name):
     return check_codes(y, labels), tuple(labels.tolist())
 
 
-def check_codes(y_true, classes):
+def check_codes(y_true, classes, name="y_true"):
     """Index into ``classes`` of every label of y_true."""
-    y = _check_labels(read(y_true, "y_true"))
-    _only_known(y, classes)
+    y = _check_labels(read(y_true, name), name)
+    _only_known(y, classes, name)
     order = np.argsort(classes)
     return order[np.searchsorted(classes, y, sorter=order)]
 
@@ -294,23 +327,23 @@ def _positive_column(y, pos_label, labels, name):
         if not is_conventional(labels):
             fail("pos_label", f"name the positive one of the labels {shown(labels)}", "None")
         pos_label = labels.max()
-    column = np.flatnonzero(_equal(labels, pos_label))
+    column = np.flatnonzero(equal(labels, pos_label))
     if column.size != 1:
         fail("pos_label", f"be one of the labels {shown(labels)}", repr(pos_label))
     return column[0]
 
 
-def _check_labels(y):
+def _check_labels(y, name="y_true"):
     """One-dimensional labels; whole numbers as integers, other numbers are refused."""
-    y = ravelled(y, "y_true")
+    y = ravelled(y, name)
     if y.dtype.kind != "f":
         return y
     with np.errstate(invalid="ignore"):  # infinite labels cast to nonsense and are refused
         whole = y.astype(np.int64)
     if not np.array_equal(whole, y):
         value = y[whole != y][0]
-        must = "hold class labels (y_true comes before y_proba)"
-        fail("y_true", must, f"continuous values such as {value:.6g}")
+        must = "hold class labels" + " (y_true comes before y_proba)" * (name == "y_true")
+        fail(name, must, f"continuous values such as {value:.6g}")
     return whole
 
 
@@ -319,7 +352,7 @@ def _outcomes(y, pos_label, labels):
     y = _check_labels(y)
     if labels is not None:
         _only_known(y, labels)
-        if pos_label is not None and not np.any(_equal(labels, pos_label)):
+        if pos_label is not None and not np.any(equal(labels, pos_label)):
             fail("pos_label", f"be one of the labels {shown(labels)}", repr(pos_label))
     if pos_label is not None:
         return _compare(y, pos_label)
@@ -339,10 +372,10 @@ def _outcomes(y, pos_label, labels):
 
 def _compare(y, pos_label):
     """Outcomes y == pos_label; all other rows must carry one and the same label."""
-    kind = isinstance(pos_label, str | bytes)
-    if not np.isscalar(pos_label) or kind != _is_text(y) or pos_label != pos_label:
+    text = isinstance(pos_label, str | bytes)
+    if not isinstance(pos_label, LABEL) or text != _is_text(y) or pos_label != pos_label:
         fail("pos_label", f"be one of the labels {shown(np.unique(y))} of y_true", repr(pos_label))
-    positive = _equal(y, pos_label)
+    positive = equal(y, pos_label)
     other = int(np.argmin(positive))
     if not positive[other] and np.count_nonzero(y == y[other]) + positive.sum() != y.size:
         distinct = np.unique(y)
@@ -356,9 +389,14 @@ def _is_text(labels):
     return labels.dtype.kind in "USO"
 
 
-def _equal(labels, label):
-    """Where labels equal one; text never equals a number, whatever NumPy's version says to that."""
-    if isinstance(label, str | bytes) != _is_text(labels):
+def equal(labels, label):
+    """Where labels equal one, which may be anything.
+
+    Text never equals a number, whatever NumPy's version says to that; and integers that NumPy does
+    not have equal no label.
+    """
+    known = isinstance(label, LABEL) and isinstance(label, str | bytes) == _is_text(labels)
+    if not known or (isinstance(label, Integral) and not -(2**63) <= label < 2**64):
         return np.zeros(labels.shape, dtype=bool)
     return np.asarray(labels == label, dtype=bool)
 
@@ -367,11 +405,11 @@ def _too_many(distinct):
     fail("y_true", "hold at most two labels", f"{distinct.size}: {shown(distinct)}")
 
 
-def _only_known(y, labels):
-    if sum(np.count_nonzero(_equal(y, label)) for label in labels) != y.size:
+def _only_known(y, labels, name="y_true"):
+    if sum(np.count_nonzero(equal(y, label)) for label in labels) != y.size:
         same_kind = _is_text(y) == _is_text(labels)
         unknown = np.setdiff1d(np.unique(y), labels) if same_kind else np.unique(y)
-        fail("y_true", f"hold only the labels {shown(labels)}", f"also {shown(unknown)}")
+        fail(name, f"hold only the labels {shown(labels)}", f"also {shown(unknown)}")
 
 
 def _same_length(y, p, name):

@@ -123,7 +123,9 @@ def make_calibration_scorer(measure, *, pos_label=None, multiclass="raise", **pa
             fail("pos_label", f"be None with multiclass={multiclass!r}", repr(pos_label))
         params["multiclass"] = multiclass
     try:
-        signature(measure).bind_partial(None, None, pos_label=None, labels=None, **params)
+        signature(measure).bind(None, None, pos_label=None, labels=None, **params)
+    except ValueError:  # some built-in functions have no signature
+        fail("measure", "be a function of y_true, y_proba, pos_label and labels", repr(measure))
     except TypeError as error:
         fail(
             "params",
@@ -141,7 +143,10 @@ def _measure(y_true, y_proba, *, classes, measure, pos_label=None, sample_weight
         pos_label = classes[1]
     if sample_weight is not None:
         params["sample_weight"] = sample_weight
-    return measure(y_true, y_proba, pos_label=pos_label, labels=classes, **params)
+    value = measure(y_true, y_proba, pos_label=pos_label, labels=classes, **params)
+    if not isinstance(value, Real) or np.isnan(value):
+        fail("measure", "return a number", f"{value!r:.50}")
+    return value
 
 
 NAMED = {
@@ -204,7 +209,7 @@ def get_scorer(name):
     >>> cross_val_score(DummyClassifier(), X, y, scoring=get_scorer("neg_scdl")).round(3)
     array([-0.003, -0.003, -0.003, -0.003, -0.   ])
     """
-    if name not in NAMED:
+    if not isinstance(name, str) or name not in NAMED:
         fail("name", f"be one of {shown(get_scorer_names())}", repr(name))
     measure, params = NAMED[name]
     return make_calibration_scorer(measure, **params)
@@ -426,6 +431,8 @@ def _outcome(
     task = DecisionTask(utility, classes=classes, actions=actions)
     proba, _ = check_probabilities(y_proba, n_columns=len(classes), ravel=False)
     codes = check_codes(y_true, classes)
+    if codes.size != len(proba):
+        fail("y_true", f"have one label for each row of X ({len(proba)})", f"length {codes.size}")
     decide, worth = task._decide, task.utility[codes]
     if sample_utility is not None:
         tables = check_sample_utility(sample_utility, codes.size, task)

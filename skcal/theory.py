@@ -22,6 +22,7 @@ from skcal._validation import (
     check_weights,
     fail,
     fail_parameter,
+    read,
     validate_params,
 )
 from skcal.metrics._calibration_distance import PARAMETERS, certify, check_scheme
@@ -188,7 +189,7 @@ def make_hardness_instance(a, theta, *, kind="noiseless"):
     >>> round(float(mass @ abs(p - target)), 6)
     0.01461
     """
-    a = np.asarray(a)
+    a = read(a, "a")
     if a.ndim != 1 or a.size < 2 or a.dtype.kind not in "iu" or a.min() < 1:
         fail_parameter("make_hardness_instance", "a", "hold at least two positive integers", a)
     total = sum(a.tolist())
@@ -349,7 +350,7 @@ def _deviation(n, confidence):
 
 @validate_params(
     {
-        "k": [Interval(Integral, 1, None, closed="left")],
+        "k": [Interval(Integral, 1, 2**24, closed="both")],
         "rng": ["random_state", np.random.Generator],
     },
     prefer_skip_nested_validation=True,
@@ -364,7 +365,7 @@ def make_indistinguishable_pair(k, rng=None):
     Parameters
     ----------
     k : int
-        Number of the small elements.
+        Number of the small elements, at most 2^24.
     rng : int, numpy.random.Generator or None, default=None
         Seed or generator of the means of the mixed distribution.
 

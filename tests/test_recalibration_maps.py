@@ -304,7 +304,7 @@ def test_draws_have_the_claimed_mean_and_no_more_than_the_mass(mass):
 def test_weights_of_any_size(scale):
     fitted = ShrinkageCalibrator(BetaCalibrator()).fit(P, Y, sample_weight=np.full(300, scale))
     assert 0 <= fitted.shrinkage_ <= 1
-    if 1e10 < scale < 1e100:  # so many repetitions are proof; still more are brought near one
+    if scale > 1e10:  # so many repetitions are proof
         assert fitted.shrinkage_ > 0.99
     assert np.isfinite(fitted.predict(P)).all()
 

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 
 from skcal._numerics._soft_loss import rounded_bins, self_balancing, soft_loss
 from skcal._validation import fail, fit_params_of, rows_of, shown
+from skcal.decision._wrapper import splits_of
 
 FINEST = 2**52  # beyond it numbers near 1 have no neighbours on the grid
 
@@ -61,7 +61,7 @@ def out_of_fold(estimator, X, y, cv, fit_params, split_params):
     refuses folds without a class, where that would fill in zeros.
     """
     X, y = indexable(X, y)
-    splits = list(check_cv(cv, y, classifier=True).split(X, y, **split_params))
+    splits = splits_of(cv, X, y, split_params)
     tested = np.concatenate([test for _, test in splits]) if splits else np.empty(0, dtype=int)
     if not np.array_equal(np.sort(tested), np.arange(y.size)):
         must = "be a partition: every row tested exactly once"

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcal._validation import fail
+from skcal._validation import fail, numbers
 from skcal.decision._rounding import grid_weights
 from skcal.decision._task import first_best
 
@@ -55,14 +55,15 @@ class Outcome(NamedTuple):
         return np.where(share == 0, start, start + share * (end - start))
 
     def mean_utility(self):
-        return float(np.average(self.utility(), weights=self.w))
+        utility, w = self.utility(), self.w
+        return float(utility.mean() if w is None else utility @ (w / w.sum()))
 
     def swap_values(self):
         """Mean utility of playing b wherever a was played, and where each action was played."""
         played = self.response.distribution(self.worth.shape[1])
         if self.w is not None:
             played *= self.w[:, None]
-        return played.T @ self.worth / played.sum(), np.flatnonzero(played.any(axis=0))
+        return (played / played.sum()).T @ self.worth, np.flatnonzero(played.any(axis=0))
 
 
 def respond(decide, proba, rounding=None, n_bins=None, precision=np.float64):
@@ -76,9 +77,8 @@ def respond(decide, proba, rounding=None, n_bins=None, precision=np.float64):
 
 def check_sample_utility(sample_utility, n, task):
     """One table for each row, shape (n, n_classes, n_actions)."""
-    try:
-        utility = np.asarray(sample_utility, dtype=float)
-    except (TypeError, ValueError):
+    utility = numbers(sample_utility)
+    if utility is None:
         fail("sample_utility", "be an array of numbers", f"{type(sample_utility).__name__}")
     shape = (n, *task.utility.shape)
     if utility.shape != shape:

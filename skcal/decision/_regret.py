@@ -9,8 +9,10 @@ from skcal._numerics._soft_loss import rounded_bins
 from skcal._validation import (
     Integral,
     Interval,
+    Options,
     Real,
     StrOptions,
+    check_classes,
     check_codes,
     check_probabilities,
     check_sample,
@@ -18,10 +20,13 @@ from skcal._validation import (
     fail,
     fail_parameter,
     infer_classes,
+    numbers,
+    read,
     validate_params,
 )
 from skcal.decision._outcome import Response, respond
 from skcal.decision._rounding import grid_weights
+from skcal.decision._tables import LARGEST
 from skcal.decision._task import DecisionTask
 
 RESPONSE = {
@@ -169,8 +174,8 @@ def external_regret(
 @validate_params(
     {
         "scdl": [Interval(Real, 0, 1, closed="both")],
-        "n_bins": [Interval(Real, 1, None, closed="both")],
-        "n_decisions": [Interval(Integral, 1, None, closed="left"), None],
+        "n_bins": [Interval(Real, 1, 2**52, closed="both"), Options(Real, {np.inf})],
+        "n_decisions": [Interval(Integral, 1, 2**53, closed="both"), None],
         "confidence": [Interval(Real, 0, 1, closed="neither"), None],
     },
     prefer_skip_nested_validation=True,
@@ -362,7 +367,7 @@ class Decisions(NamedTuple):
         distinct, place = np.unique(values, axis=0, return_inverse=True)
         k, groups = self.task.classes.size, len(distinct)
         masses = np.bincount(codes * groups + place.ravel(), w, k * groups).reshape(k, groups)
-        return (masses.T @ self.task.utility).max(axis=1).sum() / masses.sum()
+        return ((masses / masses.sum()).T @ self.task.utility).max(axis=1).sum()
 
 
 def check_decisions(y_true, y_proba, utility, sample_weight, pos_label, labels):
@@ -370,7 +375,7 @@ def check_decisions(y_true, y_proba, utility, sample_weight, pos_label, labels):
     if isinstance(utility, DecisionTask) and labels is None:
         task = utility
     else:
-        classes = labels
+        classes = None if labels is None else check_classes(labels)
         if labels is None and not isinstance(utility, dict) and not hasattr(utility, "columns"):
             classes = infer_classes(y_true)
         task = DecisionTask(utility, classes=classes)
@@ -382,8 +387,8 @@ def check_decisions(y_true, y_proba, utility, sample_weight, pos_label, labels):
             must = f"have shape ({codes.size}, {task.classes.size}), one column a class"
             fail("y_proba", must, f"shape {proba.shape}")
         return Decisions(task, codes, proba, w, precision)
-    shape = np.shape(y_proba)
-    vector = len(shape) == 1 or shape[1:] == (1,)
+    y_proba = read(y_proba, "y_proba")
+    vector = y_proba.ndim == 1 or y_proba.shape[1:] == (1,)
     # the columns of a matrix say it all; a pos_label beside them must still be a class
     positive = task._positive_class(pos_label) if vector or pos_label is not None else 1
     positive = positive if vector else 1
@@ -393,18 +398,16 @@ def check_decisions(y_true, y_proba, utility, sample_weight, pos_label, labels):
 
 
 def check_ranges(ranges):
-    try:
-        ranges = np.asarray(ranges, dtype=float)
-    except (TypeError, ValueError):
-        fail("ranges", "be two numbers", repr(ranges))
-    if ranges.shape != (2,) or not np.all((ranges >= 0) & (ranges < np.inf)):
-        fail("ranges", "be two finite numbers, neither negative", repr(ranges.tolist()))
-    return ranges
+    found = numbers(ranges)
+    if found is None or found.shape != (2,) or not np.all((found >= 0) & (found <= LARGEST)):
+        must = f"be two numbers, neither negative nor above {LARGEST:g}"
+        fail("ranges", must, f"{(ranges if found is None else found.tolist())!r:.60}")
+    return found
 
 
 def swap_values(masses, task):
     """Mean utility, per row of the sample, of playing b wherever a was played; shape (A, A)."""
-    return masses.T @ task.utility / masses.sum()
+    return (masses / masses.sum()).T @ task.utility  # utilities may be near the largest number
 
 
 def best_swaps(values):

@@ -1,12 +1,9 @@
 """DecisionResponse: the response function r* o tau_m around a probabilistic classifier."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
-from sklearn.utils import assert_all_finite, check_random_state, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skcal._validation import (
@@ -17,10 +14,7 @@ from skcal._validation import (
     check_codes,
     check_probabilities,
     check_weights,
-    column_or_1d,
     fail,
-    routing_enabled,
-    validate_parameter_constraints,
     weighted_sample,
 )
 from skcal.decision._grid import (
@@ -39,9 +33,10 @@ from skcal.decision._outcome import (
 )
 from skcal.decision._regret import best_swaps, named_swaps, regret_bound
 from skcal.decision._task import DecisionTask
+from skcal.decision._wrapper import ClassifierWrapper
 
 
-class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class DecisionResponse(ClassifierWrapper):
     """Decide by a utility table; by default the forecast is first rounded at random to a grid.
 
     The response r* o tau_m rounds the predicted probability at random to a grid of step 1/m and
@@ -195,18 +190,13 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        validate_parameter_constraints(
-            self._parameter_constraints, self.get_params(deep=False), type(self).__name__
-        )
+        y = self._check_fit(y)
         if self.alpha is not None and self.n_bins != "auto":
             fail("alpha", "be None when n_bins is an int", repr(self.alpha))
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
         if self.rounding is not None and not isinstance(self.estimator, FrozenEstimator):
             check_binary(np.unique(y))
         fit_params, split_params = self._route(params)
+        weights = check_weights(fit_params.get("sample_weight"), len(y), others="y")
         self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
         if not hasattr(self.estimator_, "predict_proba"):
             must = "have predict_proba (CalibratedClassifierCV gives it to a classifier without)"
@@ -217,26 +207,13 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         utility = np.eye(len(classes)) if self.utility is None else self.utility
         self.task_ = DecisionTask(utility, classes=classes, actions=self.actions)
         self.utility_, self.actions_ = self.task_.utility, self.task_.actions
-        self._find_grid(X, y, fit_params, split_params)
+        self._find_grid(X, y, weights, fit_params, split_params)
         return self
 
     @property
     def classes_(self):
         """Classes of the fitted estimator."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.classes_
-
-    @property
-    def n_features_in_(self):
-        """Number of features that the fitted estimator has seen, where it counts them."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.n_features_in_
-
-    @property
-    def feature_names_in_(self):
-        """Names of the features that the fitted estimator has seen, where it knows them."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.feature_names_in_
+        return self._model().classes_
 
     def predict(self, X, *, sample_utility=None):
         """Decide.
@@ -272,8 +249,7 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n, n_classes)
         """
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.predict_proba(X)
+        return self._model().predict_proba(X)
 
     def action_distribution(self, X, *, sample_utility=None):
         """How likely each action is, exactly: what `predict` draws from.
@@ -408,29 +384,12 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         best = rounded._replace(response=Response(action, action, np.zeros(action.size)))
         return best.mean_utility() - rounded.mean_utility()
 
-    def get_metadata_routing(self):
-        """Which metadata goes to the estimator, the splitter and this object itself.
-
-        Returns
-        -------
-        MetadataRouter
-        """
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        to_fit = MethodMapping().add(caller="fit", callee="fit")
-        to_split = MethodMapping().add(caller="fit", callee="split")
-        router.add(estimator=self.estimator, method_mapping=to_fit)
-        splitter = self.cv if hasattr(self.cv, "split") else check_cv()  # an iterator is left alone
-        return router.add(splitter=splitter, method_mapping=to_split)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.input_tags = inner.input_tags
-        tags.non_deterministic = self.rounding == "random" or inner.non_deterministic
-        if inner.classifier_tags is not None:
-            tags.classifier_tags.multi_class = (
-                self.rounding is None and inner.classifier_tags.multi_class
-            )
+        tags.non_deterministic = self.rounding == "random" or tags.non_deterministic
+        tags.classifier_tags.multi_class = (
+            self.rounding is None and tags.classifier_tags.multi_class
+        )
         return tags
 
     def __repr__(self, N_CHAR_MAX=700):
@@ -442,15 +401,11 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         source = f"SCDL {self.scdl_:.3g} on {where}" if self.alpha is None else "if SCDL <= alpha"
         return f"{text}\n# m = {self.n_bins_}, swap regret <= {self.regret_bound_:.3g}: {source}"
 
-    def _route(self, params):
-        """Parameters of the estimator's fit and of the splitter."""
-        if routing_enabled():
-            routed = process_routing(self, "fit", **params)
-            return routed.estimator.fit, routed.splitter.split
-        fit_params = {name: value for name, value in params.items() if name != "groups"}
-        return fit_params, {"groups": params["groups"]} if "groups" in params else {}
+    def _model(self):
+        check_is_fitted(self, "estimator_")
+        return self.estimator_
 
-    def _find_grid(self, X, y, fit_params, split_params):
+    def _find_grid(self, X, y, weights, fit_params, split_params):
         """The grid on which the forecasts may be trusted, and the bound."""
         if self.rounding is None:
             grid = Grid()
@@ -462,9 +417,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             else:
                 proba = out_of_fold(self.estimator, X, y, self.cv, fit_params, split_params)
             proba, precision = check_probabilities(proba, n_columns=2)
-            w = check_weights(fit_params.get("sample_weight"), len(y))
-            codes, p = check_codes(y, self.classes_), np.ascontiguousarray(proba[:, 1])
-            sample = weighted_sample(codes, p, w, precision)
+            codes, p = check_codes(y, self.classes_, "y"), np.ascontiguousarray(proba[:, 1])
+            sample = weighted_sample(codes, p, weights, precision)
             n_bins = None if self.n_bins == "auto" else self.n_bins
             grid = grid_of_forecasts(sample, self.rounding, n_bins)
         self._grid, self.n_bins_, self.scdl_ = grid, grid.n_bins, grid.scdl
@@ -472,10 +426,8 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.regret_bound_ = float(stakes * grid.margin) if np.isfinite(grid.margin) else np.inf
 
     def _probabilities(self, X):
-        check_is_fitted(self, "estimator_")
-        return check_probabilities(
-            self.estimator_.predict_proba(X), n_columns=self.classes_.size, ravel=False
-        )
+        proba = self._model().predict_proba(X)
+        return check_probabilities(proba, n_columns=self.classes_.size, ravel=False)
 
     def _respond(self, X, sample_utility):
         proba, precision = self._probabilities(X)
@@ -488,7 +440,7 @@ class DecisionResponse(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _outcome(self, X, y, sample_utility, sample_weight=None):
         response = self._respond(X, sample_utility)
-        codes, n = check_codes(y, self.classes_), response.first.size
+        codes, n = check_codes(y, self.classes_, "y"), response.first.size
         if codes.size != n:
             fail("y", f"have one label for each row of X ({n})", f"length {codes.size}")
         if sample_utility is None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skcal._validation import check_classes, fail, shown
+from skcal._validation import check_classes, fail, numbers, shown
 
 LARGEST = 1e307
 
@@ -14,13 +14,12 @@ def read_table(utility, classes, actions):
         utility, rows, columns = labelled
         classes = check_classes(_sorted(rows) if classes is None else classes, "classes")
         utility = utility[_positions(rows, classes, "classes", columns)]
-        actions = columns if actions is None else list(actions)
+        actions = columns if actions is None else _names(actions)
         utility = utility[:, _positions(columns, actions, "actions", rows)]
     if np.ma.is_masked(utility):
         fail("utility", "hold no missing values", "masked entries")
-    try:
-        table = np.array(utility, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    table = numbers(utility)
+    if table is None:
         fail("utility", "be a table of numbers", f"{type(utility).__name__} {_brief(utility)}")
     if table.ndim == 3:
         fail(
@@ -44,7 +43,7 @@ def read_table(utility, classes, actions):
         fail("utility", must, f"{table.shape[0]} rows (shape {table.shape}){hint}")
     if actions is None:
         if table.shape[0] != table.shape[1]:
-            must = f"name the {table.shape[1]} actions when the table is not square"
+            must = f"name the {table.shape[1]} columns of a table that is not square (or label it)"
             fail("actions", must, "None")
         actions = classes
     return table, classes, _action_names(actions, classes, table.shape[1])
@@ -90,14 +89,10 @@ def _positions(names, wanted, which, others):
 
 def _action_names(actions, classes, n_actions):
     """An array that never truncates or converts a name: the classes themselves, or objects."""
-    names = list(actions)
+    names = _names(actions)
     if len(names) != n_actions:
         fail("actions", f"name the {n_actions} columns of utility", f"{len(names)}: {shown(names)}")
-    try:
-        repeated = len(set(names)) != len(names)
-    except TypeError:
-        fail("actions", "be names that can be compared (hashable)", shown(names))
-    if repeated:
+    if len(set(names)) != len(names):
         fail("actions", "be distinct", shown(names))
     if names == classes.tolist():
         return classes
@@ -105,6 +100,15 @@ def _action_names(actions, classes, n_actions):
     for k, name in enumerate(names):
         array[k] = _plain(name)
     return array
+
+
+def _names(actions):
+    try:
+        names = list(actions)
+        set(names)
+    except TypeError:
+        fail("actions", "be names that can be compared (hashable)", f"{actions!r:.50}")
+    return names
 
 
 def _plain(name):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcal._validation import check_probabilities, fail, is_conventional, shown, warn
+from skcal._validation import check_probabilities, equal, fail, is_conventional, shown, warn
 from skcal.decision._tables import read_table
 
 
@@ -197,7 +197,7 @@ class DecisionTask:
             if is_conventional(self.classes):
                 return int(np.argmax(self.classes))
             fail("pos_label", f"name one of the classes {shown(self.classes)}", "None")
-        found = np.flatnonzero(self.classes == pos_label)
+        found = np.flatnonzero(equal(self.classes, pos_label))
         if found.size != 1:
             fail("pos_label", f"name one of the classes {shown(self.classes)}", repr(pos_label))
         return int(found[0])

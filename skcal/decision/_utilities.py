@@ -5,7 +5,9 @@ from fractions import Fraction
 from itertools import product
 from numbers import Real
 
-from skcal._validation import fail, shown
+import numpy as np
+
+from skcal._validation import LABEL, fail, numbers, shown
 from skcal.decision._task import DecisionTask
 
 
@@ -32,13 +34,11 @@ def utility_from_costs(*, fp, fn, tp=0.0, tn=0.0, pos_label=1, neg_label=0):
     >>> utility_from_costs(fp=1, fn=5)
     {0: {0: 0.0, 1: -1.0}, 1: {0: -5.0, 1: 0.0}}
     """
-    if pos_label == neg_label:
-        fail("neg_label", "differ from pos_label", repr(neg_label))
-    for name, value in (("fp", fp), ("fn", fn), ("tp", tp), ("tn", tn)):
-        if not isinstance(value, Real) or not math.isfinite(value):
-            fail(name, "be a finite number", repr(value))
+    _check_labels(pos_label, neg_label)
+    costs = {"fp": fp, "fn": fn, "tp": tp, "tn": tn}
+    fp, fn, tp, tn = (_finite(name, value) for name, value in costs.items())
     cost = {neg_label: {neg_label: tn, pos_label: fp}, pos_label: {neg_label: fn, pos_label: tp}}
-    return {k: {a: 0.0 - float(value) for a, value in row.items()} for k, row in cost.items()}
+    return {k: {a: 0.0 - value for a, value in row.items()} for k, row in cost.items()}
 
 
 def utility_from_threshold(threshold, *, pos_label=1, neg_label=0):
@@ -75,8 +75,7 @@ def utility_from_threshold(threshold, *, pos_label=1, neg_label=0):
     """
     if not isinstance(threshold, Real) or not 0 < threshold < 1:
         fail("threshold", "lie in (0, 1)", repr(threshold))
-    if pos_label == neg_label:
-        fail("neg_label", "differ from pos_label", repr(neg_label))
+    _check_labels(pos_label, neg_label)
     gain, loss = _exact_odds(float(threshold))
     return {neg_label: {"act": -loss, "wait": 0.0}, pos_label: {"act": gain, "wait": 0.0}}
 
@@ -104,13 +103,33 @@ def add_action(utility, name, value):
     {0: -5.0, 1: 0.0, 'refer': -0.3}
     """
     task = DecisionTask(utility)
+    _check_label("name", name)
     if name in task.actions.tolist():
         fail("name", f"differ from the actions {shown(task.actions)}", repr(name))
     table = task.to_dict()
     worth = value if isinstance(value, dict) else dict.fromkeys(table, value)
     if set(worth) != set(table):
         fail("value", f"name the classes {shown(list(table))}", shown(list(worth)))
-    return {label: {**row, name: float(worth[label])} for label, row in table.items()}
+    return {label: {**row, name: _finite("value", worth[label])} for label, row in table.items()}
+
+
+def _check_labels(pos_label, neg_label):
+    _check_label("pos_label", pos_label)
+    _check_label("neg_label", neg_label)
+    if pos_label == neg_label:
+        fail("neg_label", "differ from pos_label", repr(neg_label))
+
+
+def _check_label(name, label):
+    if not isinstance(label, LABEL) or label != label:
+        fail(name, "be a string, a number or a boolean", f"{label!r:.50}")
+
+
+def _finite(name, value):
+    number = numbers(value) if isinstance(value, Real) else None
+    if number is None or not np.isfinite(number):
+        fail(name, "be a finite number", f"{value!r:.50}")
+    return float(number)
 
 
 def _exact_odds(t):

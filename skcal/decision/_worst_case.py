@@ -3,7 +3,7 @@
 import numpy as np
 
 from skcal._numerics._envelopes import edge_over, regret_curve
-from skcal._validation import check_classes, check_sample, infer_classes, validate_params
+from skcal._validation import check_classes, check_sample, equal, infer_classes, validate_params
 from skcal.decision._task import DecisionTask
 
 
@@ -39,8 +39,8 @@ def worst_case_task(y_true, y_proba, *, sample_weight=None, pos_label=None, labe
     classes = infer_classes(y_true) if labels is None else check_classes(labels)
     if task is None or classes.size != 2:
         return task
-    positive = classes.max() if pos_label is None else pos_label
-    return task._named(classes, int(np.flatnonzero(classes == positive)[0]))
+    found = np.flatnonzero(equal(classes, classes.max() if pos_label is None else pos_label))
+    return task._named(classes, int(found[0])) if found.size else task
 
 
 def regret_envelope(sample, low=0.0, high=1.0):

@@ -13,6 +13,7 @@ from skcal._validation import (
     StrOptions,
     check_samples,
     fail_parameter,
+    numbers,
     validate_params,
 )
 from skcal.decision._task import DecisionTask
@@ -422,10 +423,8 @@ def _loss_at(table, m, v):
 
 
 def _check_thresholds(thresholds):
-    try:
-        low, high = (float(v) for v in thresholds)
-    except (TypeError, ValueError):
-        low, high = np.nan, np.nan
+    ends = numbers(thresholds)
+    low, high = ends.tolist() if ends is not None and ends.shape == (2,) else (np.nan, np.nan)
     if not 0 <= low <= high <= 1:
         must = "be two numbers with 0 <= low <= high <= 1"
         fail_parameter("calibration_decision_loss", "thresholds", must, repr(thresholds))

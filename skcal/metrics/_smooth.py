@@ -199,7 +199,7 @@ def smooth_error(sample, proofs=True):
 
 @validate_params(
     {
-        "sigma": [Interval(Real, 1e-4, None, closed="left"), None],
+        "sigma": [Interval(Real, 1e-4, 1e6, closed="both"), None],
         "return_certificate": ["boolean"],
     },
     prefer_skip_nested_validation=True,
@@ -239,7 +239,7 @@ def smooth_ece(
     return_certificate : bool, default=False
         Return a `SmoothECECertificate` instead of a float.
     sigma : float, default=None
-        Width of the kernel, at least 1e-4. None takes the fixed point.
+        Width of the kernel, from 1e-4 to 1e6. None takes the fixed point.
 
     Returns
     -------

@@ -7,7 +7,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from skcal._validation import check_forecasts, fail, validate_parameter_constraints
+from skcal._validation import check_forecasts, fail, numbers, validate_parameter_constraints
 
 
 class ScoreCalibrator(TransformerMixin, BaseEstimator):
@@ -112,7 +112,9 @@ def fit_calibrator(calibrator, scores, outcomes, weights=None):
 def apply_calibrator(calibrator, scores):
     """Its float64 predictions in [0, 1], whatever containers scikit-learn is set to return."""
     with config_context(transform_output="default"):
-        found = np.asarray(calibrator.predict(scores), dtype=np.float64)
+        found = numbers(calibrator.predict(scores))
+    if found is None:
+        fail("calibrator", "predict numbers", f"something else ({type(calibrator).__name__})")
     if found.size != scores.size:
         fail("calibrator", f"predict {scores.size} numbers", f"shape {found.shape}")
     if not np.isfinite(found).all():

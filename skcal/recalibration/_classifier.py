@@ -1,34 +1,29 @@
 """RecalibratedClassifier: a classifier whose probabilities pass through calibrators."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
-from sklearn.utils import assert_all_finite, get_tags, indexable
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skcal._validation import (
-    Integral,
+    N_JOBS,
     check_codes,
     check_probabilities,
     check_weights,
-    column_or_1d,
     fail,
     fit_params_of,
-    routing_enabled,
     rows_of,
     shown,
-    validate_parameter_constraints,
 )
+from skcal.decision._wrapper import ClassifierWrapper, splits_of
 from skcal.recalibration._base import accepts_any_score, apply_calibrator, fit_calibrator
 from skcal.recalibration._partition import PartitionCalibrator
 from skcal.recalibration._shrinkage import ShrinkageCalibrator
 
 
-class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class RecalibratedClassifier(ClassifierWrapper):
     """A classifier whose predicted probabilities are recalibrated.
 
     Calibrators are fitted on predictions for rows that the model has not seen: those of
@@ -108,7 +103,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     _parameter_constraints = {
         "cv": ["cv_object"],
         "ensemble": ["boolean"],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(self, estimator, calibrator=None, *, cv=None, ensemble=False, n_jobs=None):
@@ -137,13 +132,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         -------
         self
         """
-        validate_parameter_constraints(
-            self._parameter_constraints, self.get_params(deep=False), type(self).__name__
-        )
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
+        y = self._check_fit(y)
         fit_params, split_params = self._route(params)
         weights = check_weights(_sample_weight(fit_params), len(y), others="y")
         X, y = indexable(X, y)
@@ -155,18 +144,6 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         self.estimators_, self.calibrators_ = list(models), list(calibrators)
         self.classes_ = models[0].classes_
         return self
-
-    @property
-    def n_features_in_(self):
-        """Number of features that the fitted estimator has seen, where it counts them."""
-        check_is_fitted(self, "estimators_")
-        return self.estimators_[0].n_features_in_
-
-    @property
-    def feature_names_in_(self):
-        """Names of the features that the fitted estimator has seen, where it knows them."""
-        check_is_fitted(self, "estimators_")
-        return self.estimators_[0].feature_names_in_
 
     def predict_proba(self, X):
         """Recalibrated class probabilities.
@@ -203,36 +180,9 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    def get_metadata_routing(self):
-        """Which metadata goes to the estimator, the splitter and this object itself.
-
-        Returns
-        -------
-        MetadataRouter
-        """
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        to_fit = MethodMapping().add(caller="fit", callee="fit")
-        to_split = MethodMapping().add(caller="fit", callee="split")
-        router.add(estimator=self.estimator, method_mapping=to_fit)
-        splitter = self.cv if hasattr(self.cv, "split") else check_cv()  # an iterator is left alone
-        return router.add(splitter=splitter, method_mapping=to_split)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.input_tags = inner.input_tags
-        tags.non_deterministic = inner.non_deterministic
-        if inner.classifier_tags is not None:
-            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
-        return tags
-
-    def _route(self, params):
-        """Parameters of the estimator's fit and of the splitter."""
-        if routing_enabled():
-            routed = process_routing(self, "fit", **params)
-            return routed.estimator.fit, routed.splitter.split
-        fit_params = {name: value for name, value in params.items() if name != "groups"}
-        return fit_params, {"groups": params["groups"]} if "groups" in params else {}
+    def _model(self):
+        check_is_fitted(self, "estimators_")
+        return self.estimators_[0]
 
     def _calibrator(self):
         if self.calibrator is None:
@@ -244,7 +194,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         model = clone(self.estimator).fit(X, y)
         if len(model.classes_) < 2:
             fail("estimator", "know at least two classes", f"one class: {shown(model.classes_)}")
-        check_codes(y, model.classes_)
+        check_codes(y, model.classes_, "y")
         must = "y", "hold every class of the fitted estimator"
         _check_classes(must, "the rows of fit", y, weights, slice(None), model.classes_)
         scores = _scores(model, X, self._calibrator())
@@ -257,8 +207,8 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             fail("y", "hold at least two classes", f"one class: {shown(classes)}")
         if _present(y, weights).size < 2:
             fail("sample_weight", "be positive for at least two classes", "weight in one class")
-        splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **split_params))
-        tests = [np.arange(len(y))[test] for _, test in splits]
+        splits = splits_of(self.cv, X, y, split_params)
+        tests = [test for _, test in splits]
         _check_splits(y, weights, classes, splits, self.ensemble)
         calibrator = self._calibrator()
         fitted = Parallel(n_jobs=self.n_jobs)(
@@ -279,7 +229,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     def _calibrators(self, scores, y, weights, classes):
         """One fitted calibrator for each column of the scores."""
-        codes = check_codes(y, classes)
+        codes = check_codes(y, classes, "y")
         columns = [1] if scores.shape[1] == 1 else range(scores.shape[1])
         return [
             fit_calibrator(
@@ -341,7 +291,7 @@ def _check_pooled(y, weights, classes, tests):
         missing = np.setdiff1d(classes, y[tests[0]])
         got = f"no row of class {shown(missing)} in fold 0, and one class in each other fold"
         fail("cv", "test rows of two classes in at least one fold", got)
-    rows = np.concatenate([np.arange(len(y))[test] for test in tests])
+    rows = np.concatenate(tests)
     times = np.bincount(rows, minlength=len(y))
     if times.max() > 1:
         must = "test no row twice (ensemble=True allows repeated and overlapping splits)"

@@ -29,7 +29,7 @@ class ShrinkageCalibrator(ScoreCalibrator):
         Anything with ``fit(p, y[, sample_weight])`` and ``predict(p)``: PartitionCalibrator,
         BetaCalibrator, IsotonicRegression (used with ``out_of_bounds="clip"``).
     n_null : int, default=20
-        Samples of outcomes that are drawn.
+        Samples of outcomes that are drawn, at most 10,000.
     random_state : int, RandomState instance or None, default=0
         Of these draws. The default makes fits repeatable; None draws anew in each.
 
@@ -75,7 +75,7 @@ class ShrinkageCalibrator(ScoreCalibrator):
     """
 
     _parameter_constraints = {
-        "n_null": [Interval(Integral, 1, None, closed="left")],
+        "n_null": [Interval(Integral, 1, 10_000, closed="both")],
         "random_state": ["random_state"],
     }
 
