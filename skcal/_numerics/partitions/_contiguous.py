@@ -19,6 +19,7 @@ LONGEST = 300  # run that the banded program tries at every length
 LONGER = 12  # lengths beyond, in geometric progression
 BLOCK = 1 << 19  # run costs at a time
 BASES = (4, 5, 6, 7)  # rows in a leaf of the tree
+ALIKE = 1e-13  # costs a row that differ by less are equal on paper
 
 
 class RowOrder(NamedTuple):
@@ -55,10 +56,12 @@ def contiguous_partition(
     edges = np.append(starts, x.size)
     best = np.zeros(edges.size)
     came_from = np.zeros(edges.size, dtype=np.intp)
+    # Ties are the rule among parts of one outcome: the longest part, not the last bit, decides.
+    slack = ALIKE * float(mass.sum())
     for right in range(1, edges.size):
         cost = best[:right] + _run_cost(x, sums, edges[:right], edges[right], beta)
-        left = int(cost.argmin())
-        best[right], came_from[right] = cost[left], left
+        best[right] = cost.min()
+        came_from[right] = np.argmax(cost <= best[right] + slack)
     return float(best[-1]), edges[_trace(came_from)[:-1]]
 
 
