@@ -13,10 +13,10 @@ demo: .venv/.runtime
 	@$(BIN)/python -m skcal demo
 
 test: .venv/.extra-test,dask
-	@$(BIN)/python -m pytest $(PYTESTFLAGS)
+	@$(BIN)/python -m pytest -n auto $(PYTESTFLAGS)
 
 verify: .venv/.extra-test,dask
-	@$(BIN)/python -m pytest -m verify $(PYTESTFLAGS)
+	@$(BIN)/python -m pytest -n auto -m verify $(PYTESTFLAGS)
 
 lint: lint-ruff lint-types lint-spelling lint-docstrings
 
