@@ -10,10 +10,11 @@ from pathlib import Path
 from skcal import __version__, _demo
 from skcal._files import DEFAULT_COLUMNS, Progress, read_forecasts
 from skcal._reading import CalibrationWarning, fail
+from skcal.display._base import require_matplotlib
 from skcal.report._describe import MEASURES, describe, describe_sketch
 from skcal.report._gates import judge, needs_draws, parse_limit
 from skcal.report._html import render_html
-from skcal.report._pictures import pictures, require_matplotlib
+from skcal.report._pictures import pictures
 from skcal.report._text import render_text
 
 EXCEEDED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -79,7 +80,7 @@ def _check(options, limits):
         fail("--gate", must, "'lower'")
     if options.html is None:
         return
-    require_matplotlib()
+    require_matplotlib("the HTML report")
     out = Path(options.html)
     if out.is_dir() or not out.parent.is_dir():
         fail("--html", "name a file in a directory that exists", repr(options.html))

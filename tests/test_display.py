@@ -240,19 +240,20 @@ def test_many_rows_make_few_vertices(display):
     drawn = display.from_predictions(*rows(30_000), ax=new_axes())
     assert max(map(len, paths(drawn))) <= 6 * (COLUMNS + 1)
     for collection in drawn.ax_.collections:
-        assert sum(len(path.vertices) for path in collection.get_paths()) <= 15 * (COLUMNS + 1)
+        assert sum(len(path.vertices) for path in collection.get_paths()) <= 4 * (COLUMNS + 1)
 
 
-def test_thin_paths_keep_what_is_seen():
+@pytest.mark.parametrize("columns", [50, COLUMNS])
+def test_thin_paths_keep_what_is_seen(columns):
     rng = np.random.default_rng(2)
     x = np.sort(rng.random(20_000)).round(4)
     curves = rng.normal(size=(2, x.size)).cumsum(axis=1)
-    at, *kept = thin(x, *curves)
-    assert at.size <= 6 * (COLUMNS + 1)
-    column = lambda v: np.floor((v - x[0]) / (x[-1] - x[0]) * COLUMNS)  # noqa: E731
+    at, *kept = thin(x, *curves, columns=columns)
+    assert at.size <= 6 * (columns + 1)
+    column = lambda v: np.floor((v - x[0]) / (x[-1] - x[0]) * columns)  # noqa: E731
     for full, short in zip(curves, kept, strict=True):
         assert short[[0, -1]].tolist() == full[[0, -1]].tolist()
-        for k in range(0, COLUMNS, 37):
+        for k in range(0, columns, 37):
             whole, part = full[column(x) == k], short[column(at) == k]
             assert part[[0, -1]].tolist() == whole[[0, -1]].tolist()
             assert (part.min(), part.max()) == (whole.min(), whole.max())

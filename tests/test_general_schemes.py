@@ -8,7 +8,7 @@ import pytest
 
 from skcal._numerics.partitions import _types
 from skcal._numerics.partitions._local_search import partition_cost
-from skcal._numerics.partitions._ptas import TooManyStates, ptas, ptas_states
+from skcal._numerics.partitions._ptas import TooManyStates, ptas
 from skcal._numerics.partitions._types import lift, sparse_types, sparsify, type_sparse, type_states
 from tests.test_general_distance import KINDS, instances, random_instance, subset_distance
 
@@ -58,10 +58,10 @@ def test_order_of_elements_does_not_matter():
 def test_states_are_counted():
     mean = np.array([0.0, 0, 1, 1, 1, 0.5])
     mass = np.array([1.0, 1, 1, 1, 2, 2]) / 8
-    count = type_states(mean, np.full(6, 0.5), mass)
+    count = type_states(mean, mass)
     assert count == (4, 3 * 3 * 2 * 2, 6 * 6 * 3 * 3)
     n = 10_000
-    many = type_states(np.arange(n) / n, np.full(n, 0.5), np.full(n, 1 / n))
+    many = type_states(np.arange(n) / n, np.full(n, 1 / n))
     assert many.types == n
     assert many.states == 2**n
 
@@ -93,7 +93,7 @@ def test_rounding_leaves_few_types(kind):
     eps, n = 0.1, 500
     mean, p, mass = random_instance(np.random.default_rng(0), n, kind)
     sparse = sparsify(mean, p, mass, eps)
-    types = type_states(sparse.mean, sparse.p, sparse.mass).types
+    types = type_states(sparse.mean, sparse.mass).types
     means = ceil(1 / (2 * eps if kind == "uniform" else 2 * eps / 3)) + 1
     powers = 1 if kind == "uniform" else ceil(np.log(18 * n / eps) / np.log(1 + 2 * eps / 3)) + 1
     assert types <= means * powers
@@ -221,11 +221,3 @@ def test_states_are_refused():
     mean, p, mass = random_instance(np.random.default_rng(0), 30, "soft")
     with pytest.raises(TooManyStates, match=r"states after \d+ of 30 elements, more than 50"):
         ptas(mean, p, mass, 0.1, most_states=50)
-
-
-def test_states_are_bounded():
-    assert ptas_states(1, 0.5) == pytest.approx(3)  # one element in 3 intervals
-    assert ptas_states(3, 0.4) == pytest.approx(4**3)
-    assert ptas_states(10**6, 0.01) == np.inf
-    # Many elements: vectors of pulls, of which each takes (2 / h + 1) values
-    assert ptas_states(10**4, 0.9) == pytest.approx((2e4 / (0.9 - 0.5) + 1) ** 2)

@@ -2,7 +2,6 @@
 
 import dataclasses
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from scipy.stats import bootstrap, kstest
 
 from skcal import inference, metrics, swap_regret
 from skcal._numerics import _replicates
-from skcal.inference import _draws
 
 KERNELS = [
     (metrics.cutoff_calibration_error, {}, _replicates.cutoff_kernel),
@@ -86,40 +84,6 @@ def test_soft_kernel_takes_the_slow_path_where_its_grid_is_too_coarse():
     y = np.repeat([1, 0], 8)
     found = _replicates.SoftKernel(p)(np.ones((2, p.size)), y.astype(float))
     assert found[:, 0] == pytest.approx(metrics.scdl(y, p), rel=1e-9)
-
-
-def numbers_of_stretches(rng, widths):
-    """As many uniform numbers in each stretch as a draw of all of them would put there."""
-    n = sum(widths)
-    sizes = rng.multinomial(n, np.array(widths) / n)
-    return np.concatenate(
-        [
-            first + width * rng.random(size)
-            for first, width, size in zip(np.cumsum([0, *widths[:-1]]), widths, sizes, strict=True)
-        ]
-    )
-
-
-@pytest.mark.parametrize("alone", [True, False])
-def test_redrawn_rows_and_outcomes_come_from_one_number(alone, monkeypatch):
-    n, seeds = 7, np.arange(300)
-    monkeypatch.setattr(_draws, "PIECE", 3)
-    rng = np.random.default_rng(0)
-    place, rate, start = rng.permutation(n), rng.random(n) / 2, rng.random(n) / 2
-    start *= not alone
-    place = np.arange(n) if alone else place
-    problem = SimpleNamespace(p=np.arange(n) / n, place=place)
-    redraw = _draws.Redraw([place + start], [place + start + rate])
-    count, ones = redraw(problem, 0, alone, seeds)
-    for r, seed in enumerate(seeds):
-        expected = np.zeros((2, n))
-        for number in numbers_of_stretches(np.random.default_rng(seed), [3, 3, 1]):
-            row = list(problem.place).index(int(number))
-            expected[0, row] += 1
-            expected[1, row] += start[row] <= number - int(number) < start[row] + rate[row]
-        np.testing.assert_array_equal([count[r], ones[r]], expected)
-    error = 5 * np.sqrt(rate * (1 - rate) / count.sum(axis=0))
-    assert np.all(np.abs(ones.sum(axis=0) / count.sum(axis=0) - rate) < error)
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.__name__)

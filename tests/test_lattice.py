@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skcal._numerics._lipschitz_dual import lower_distance
-from skcal._numerics.partitions import _lattice_blocks
+from skcal._numerics.partitions import _lattice, _lattice_blocks
 from skcal._numerics.partitions._fractions import farey_parents, primitive_fractions
 from skcal._numerics.partitions._lattice import Reduced, cheapest_partition, parts_cost, targets
 from skcal._numerics.partitions._plain_program import plain_partition
@@ -319,7 +319,7 @@ def test_idle_heuristics():
     assert np.isinf(cheapest_partition(reduced, np.inf, corridor=lambda *_: (0, 1, 0, 1)).value)
 
 
-def test_limits():
+def test_limits(monkeypatch):
     reduced = no_potentials(*by_class(*make(60, "cal", np.random.default_rng(8))))
     whole = cheapest_partition(reduced, np.inf)
     assert whole == cheapest_partition(reduced, np.inf, most_work=whole.work)._replace(
@@ -328,7 +328,8 @@ def test_limits():
     stopped = cheapest_partition(reduced, np.inf, most_work=whole.work - 1)
     assert (stopped.value, stopped.parts, stopped.status) == (np.inf, None, "work")
     assert stopped.work <= whole.work
-    small = cheapest_partition(reduced, np.inf, largest_window=20)
+    monkeypatch.setattr(_lattice, "LARGEST_WINDOW", 20)
+    small = cheapest_partition(reduced, np.inf)
     assert (small.value, small.parts, small.status) == (np.inf, None, "window")
 
 

@@ -47,7 +47,7 @@ def isotonic_l1(
     """
     length = values.size if row_length is None else row_length
     result = np.full(values.size, -np.inf)
-    pieces = _independent(_runs(values, weights, length), length, result)
+    pieces = _independent(_runs(values, weights, length), result)
     level = 0
     while pieces.value.size:
         if level:
@@ -67,7 +67,7 @@ def _runs(values: np.ndarray, weights: np.ndarray, length: int) -> Pieces:
     return _merge_equal(pieces, force=False)
 
 
-def _independent(pieces: Pieces, length: int, result: np.ndarray) -> Pieces:
+def _independent(pieces: Pieces, result: np.ndarray) -> Pieces:
     """Cut wherever all values before are at most all values after: the parts are independent."""
     value, weight, place, start = pieces[:4]
     cut = np.zeros(value.size + 1, dtype=bool)

@@ -78,7 +78,7 @@ def lower_distance(
     upper = transport_cost(x, zeros, ones, targets)
     nothing = Potentials(np.array([0.0, 1.0]), np.zeros(2), np.zeros(2))
     lower, potentials = 0.0, nothing
-    nodes = _first_nodes(x)
+    nodes = grid_with(x, NODES, MANY_ATOMS)
     for _ in range(ROUNDS):
         if upper - lower <= tol:
             break
@@ -139,9 +139,10 @@ def largest_h(potentials: Potentials) -> np.ndarray:
     return np.asarray(np.maximum(np.maximum(h[:-1], h[1:]), h[:-1] + (linear + square * top) * top))
 
 
-def _first_nodes(x: np.ndarray) -> np.ndarray:
-    grid = np.arange(NODES + 1) / NODES
-    if x.size > MANY_ATOMS:
+def grid_with(x: np.ndarray, cells: int, most: int) -> np.ndarray:
+    """Nodes of a grid on [0, 1], and those x that are not too near to another, if x are few."""
+    grid = np.arange(cells + 1) / cells
+    if x.size > most:
         return grid
     nodes = np.union1d(grid, x)
     keep = np.append(True, np.diff(nodes) > CLOSEST)

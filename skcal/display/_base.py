@@ -55,7 +55,7 @@ class Display:
         ImportError
             Without matplotlib.
         """
-        require_matplotlib(cls)
+        require_matplotlib(cls.__name__)
         y_proba, pos_label = response_of(estimator, X, pos_label)
         return cls.from_predictions(
             y,
@@ -69,11 +69,13 @@ class Display:
         )
 
     def _axes(self, ax):
-        require_matplotlib(type(self))
+        require_matplotlib(type(self).__name__)
         if ax is None:
             import matplotlib.pyplot as plt
 
             ax = plt.subplots()[1]
+        elif not (hasattr(ax, "plot") and hasattr(ax, "figure")):
+            fail("ax", "be axes of matplotlib or None", f"{ax!r:.50}")
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
@@ -120,27 +122,27 @@ class FromSketch:
         display
             An object of this class, drawn.
         """
-        require_matplotlib(cls)
+        require_matplotlib(cls.__name__)
         y, y_proba, weight = sketch.sample()
-        y_true = np.array([sketch._negative, sketch._positive], dtype=object)[y]
+        y_true = np.array([sketch.neg_label, sketch.pos_label], dtype=object)[y]
         return cls.from_predictions(
             y_true,
             y_proba,
             sample_weight=weight,
-            pos_label=sketch._positive,
+            pos_label=sketch.pos_label,
             name=name,
             ax=ax,
             **kwargs,
         )
 
 
-def require_matplotlib(cls):
+def require_matplotlib(what):
     """Refuse early, and in one sentence, where matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            f"{cls.__name__} needs matplotlib, which is not installed: pip install skcal[plot]"
+            f"{what} needs matplotlib, which is not installed: pip install skcal[plot]"
         ) from error
 
 
@@ -181,14 +183,14 @@ def reference(ax, label, x, y, **style):
     return ax.plot(x, y, label=label, **{**QUIET, **style})[0]
 
 
-def thin(x, *curves):
-    """Paths that look the same with at most a few thousand vertices; x is increasing.
+def thin(x, *curves, columns=COLUMNS):
+    """Paths that look the same with at most a few vertices in each of many narrow columns.
 
-    In each of many narrow columns the ends stay, and the lowest and the highest of each curve.
+    There the ends stay, and the lowest and the highest of each curve; x is increasing.
     """
-    if x.size <= 4 * COLUMNS:
+    if x.size <= 4 * columns:
         return x, *curves
-    column = np.floor((x - x[0]) / (x[-1] - x[0]) * COLUMNS)
+    column = np.floor((x - x[0]) / (x[-1] - x[0]) * columns)
     first = np.flatnonzero(np.diff(column, prepend=-1))
     last = np.append(first[1:], x.size) - 1
     kept = [first, last]

@@ -94,7 +94,7 @@ class DecisionLossDisplay(FromSketch, Display):
         -----
         Costs one sort.
         """
-        require_matplotlib(cls)
+        require_matplotlib(cls.__name__)
         certificate = metrics.calibration_decision_loss(
             y_true,
             y_proba,

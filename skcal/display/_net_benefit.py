@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skcal._validation import check_sample, fail_parameter
+from skcal._validation import check_sample, fail_parameter, numbers
 from skcal.display._base import (
     Display,
     FromSketch,
@@ -108,7 +108,7 @@ class NetBenefitDisplay(FromSketch, Display):
         -----
         Costs one sort.
         """
-        require_matplotlib(cls)
+        require_matplotlib(cls.__name__)
         sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
         low, high = _check_range(thresholds)
         curve, prevalence = _decision_curve(sample, low, high)
@@ -164,10 +164,8 @@ def _decision_curve(sample, low, high):
 
 
 def _check_range(thresholds):
-    try:
-        low, high = (float(t) for t in thresholds)
-    except (TypeError, ValueError):
-        low, high = np.nan, np.nan
+    ends = numbers(thresholds)
+    low, high = ends.tolist() if ends is not None and ends.shape == (2,) else (np.nan, np.nan)
     if not 0 <= low < high < 1:
         must = "be two numbers with 0 <= low < high < 1"
         fail_parameter("NetBenefitDisplay", "thresholds", must, repr(thresholds))

@@ -93,7 +93,7 @@ class PartitionDisplay(Display):
         -----
         Costs seconds at thousands of rows; with "bounds" a minute at a hundred thousand.
         """
-        require_matplotlib(cls)
+        require_matplotlib(cls.__name__)
         certificate = metrics.calibration_distance(
             y_true,
             y_proba,

@@ -165,14 +165,14 @@ class ReliabilityDisplay(Display):
         the squared sum of weights over the sum of their squares. Costs O(n), or a sort with
         "quantile".
         """
-        require_matplotlib(cls)
+        require_matplotlib(cls.__name__)
         sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
         display = cls._of_sample(sample, n_bins, strategy, confidence, measure)
         display.name, display.pos_label = name, positive_label(y_true, pos_label, labels)
         return display.plot(ax, **kwargs)
 
     @classmethod
-    @validate_params({"cv_results": [dict], **BINNING}, prefer_skip_nested_validation=True)
+    @validate_params({"cv_results": [dict]} | BINNING, prefer_skip_nested_validation=True)
     def from_cv_results(
         cls,
         cv_results,
@@ -211,7 +211,7 @@ class ReliabilityDisplay(Display):
         -------
         ReliabilityDisplay
         """
-        require_matplotlib(cls)
+        require_matplotlib(cls.__name__)
         samples, pos_label = _out_of_fold(cv_results, X, y, sample_weight, pos_label)
         display = cls._of_sample(_pooled(samples), n_bins, strategy, confidence, measure)
         display.folds = tuple(binned_error(sample, n_bins, strategy) for sample in samples)
@@ -219,7 +219,7 @@ class ReliabilityDisplay(Display):
         return display.plot(ax, **kwargs)
 
     @classmethod
-    @validate_params({"sketch": [CalibrationSketch], **BINNING}, prefer_skip_nested_validation=True)
+    @validate_params({"sketch": [CalibrationSketch]} | BINNING, prefer_skip_nested_validation=True)
     def from_sketch(
         cls,
         sketch,
@@ -248,14 +248,14 @@ class ReliabilityDisplay(Display):
         -------
         ReliabilityDisplay
         """
-        require_matplotlib(cls)
+        require_matplotlib(cls.__name__)
         sample = check_sample(*sketch.sample())
         display = cls._of_sample(sample, n_bins, strategy, confidence, measure)
         bins = display.bins
-        rows = np.full_like(bins.weight, np.nan) if sketch._weighted else bins.weight
+        rows = np.full_like(bins.weight, np.nan) if sketch.weighted else bins.weight
         display.bins = replace(bins, count=rows)
         display.low, display.high = _band(bins, rows, confidence)
-        display.name, display.pos_label = name, sketch._positive
+        display.name, display.pos_label = name, sketch.pos_label
         return display.plot(ax, **kwargs)
 
     @classmethod

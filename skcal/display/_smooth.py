@@ -8,6 +8,8 @@ from skcal import metrics
 from skcal.display._base import Display, FromSketch, once, positive_label, require_matplotlib, thin
 from skcal.metrics._smooth import SmoothCertificate
 
+SHADED = 100  # columns of the area: matplotlib simplifies lines as it writes them, areas not
+
 
 @dataclass(eq=False, repr=False)
 class SmoothCalibrationDisplay(FromSketch, Display):
@@ -95,7 +97,7 @@ class SmoothCalibrationDisplay(FromSketch, Display):
         -----
         Costs one sort and an isotonic regression, O(n log n).
         """
-        require_matplotlib(cls)
+        require_matplotlib(cls.__name__)
         certificate = metrics.smooth_calibration_error(
             y_true,
             y_proba,
@@ -132,7 +134,8 @@ class SmoothCalibrationDisplay(FromSketch, Display):
         (self.fit_,) = ax.plot(
             inner, fit, "--", color=color, linewidth=1, label=once(ax, "monotone fit")
         )
-        self.area_ = ax.fill_between(inner, above, fit, color=color, alpha=0.25, linewidth=0)
+        area = thin(inner, above, fit, columns=SHADED)
+        self.area_ = ax.fill_between(*area, color=color, alpha=0.25, linewidth=0)
         self.scale_, self.witness_ = float(np.abs(proof.sums).max()) or 1.0, None
         if witness:
             label = once(ax, "witness, scaled")

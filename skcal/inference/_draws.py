@@ -27,7 +27,7 @@ from skcal.metrics._binned import balanced_bins
 
 ELEMENTS = 200_000  # of one batch: its temporaries stay in the cache
 ALIKE = 1e-12  # rates as near to 0 or 1 are of outcomes that were all alike
-PIECE = 1 << 14  # rows from which draws are made at once, for the same reason
+PIECE = 1 << 14  # rows of a stretch from which draws are made at once, for the same reason
 SHARES = 64  # pieces of work that are dealt out to the workers
 
 
@@ -208,7 +208,7 @@ def replicate(draw, study, seeds, n_jobs, verbose):
     size = max(1, ELEMENTS // study[0].p.size)  # never of n_jobs: sums must not depend on it
     if any(problem.slow for problem in study):  # one call after the other: share them out
         size = min(size, 16)
-    elif isinstance(draw, Redraw):
+    elif all(_by_rows(draw, problem) for problem in study):  # no counts of all rows in memory
         size = max(size, 16)
     step = size * max(1, -(-seeds.size // (size * SHARES)))
     parts = (seeds[start : start + step] for start in range(0, seeds.size, step))
@@ -226,26 +226,41 @@ def _work(draw, study, seeds, size):
 
 
 def _values(draw, study, kernels_of, seeds):
-    """The values of a batch of replicates, from the counts that a draw gives for each problem."""
+    """The values of a batch of replicates."""
     total = 0.0
     for k, (problem, kernel) in enumerate(zip(study, kernels_of, strict=True)):
-        total = total + problem.factor * _values_of(
-            draw, problem, k, len(study) == 1, seeds, kernel
-        )
+        total = total + problem.factor * _values_of(draw, study, k, seeds, kernel)
     return total
 
 
-def _values_of(draw, problem, k, alone, seeds, kernel):
-    if isinstance(draw, Redraw) and isinstance(kernel, kernels.SoftKernel) and problem.w is None:
-        values = kernel.of_rows(draw.rows(problem, k, alone, seeds))
+def _values_of(draw, study, k, seeds, kernel):
+    """The values of problem ``k``, from how often a draw holds each row and its positives."""
+    problem = study[k]
+    if _by_rows(draw, problem):
+        values = kernel.of_rows(draw.rows(study, k, seeds))
         rest = np.isnan(values[:, 0])
         if rest.any():
-            values[rest] = kernel(*draw(problem, k, alone, seeds[rest]))
+            values[rest] = kernel(*draw(study, k, seeds[rest]))
         return values
-    count, ones = draw(problem, k, alone, seeds)
+    count, ones = draw(study, k, seeds)
     if problem.w is not None:
         count, ones = count * problem.w, ones * problem.w
     return kernel(count, ones)
+
+
+def _by_rows(draw, problem):
+    """Whether the kernel takes drawn rows as they come: quicker than to count them first."""
+    soft = getattr(_fast_kernel(problem), "func", None) is kernels.SoftKernel
+    return soft and isinstance(draw, Redraw) and problem.w is None
+
+
+def bootstrap(study, k, seeds):
+    """Rows, or groups of rows, resampled with their outcomes."""
+    problem = study[k]
+    count = np.empty((seeds.size, problem.p.size))
+    for line, seed in zip(count, seeds, strict=True):
+        line[:] = _rows(problem, len(study) == 1, np.random.default_rng(seed))
+    return count, count * problem.y
 
 
 def _rows(problem, alone, rng):
@@ -260,50 +275,39 @@ def _rows(problem, alone, rng):
     return np.bincount(rng.integers(0, size, size), minlength=size)[problem.groups]
 
 
-def bootstrap(problem, k, alone, seeds):
-    """Rows, or groups of rows, resampled with their outcomes."""
-    count = np.empty((seeds.size, problem.p.size))
-    for line, seed in zip(count, seeds, strict=True):
-        line[:] = _rows(problem, alone, np.random.default_rng(seed))
-    return count, count * problem.y
-
-
 @dataclass(frozen=True)
 class Jackknife:
     """Rows left out in turn: the seeds are the numbers of the blocks."""
 
     block: np.ndarray  # of each row, in the caller's order
 
-    def __call__(self, problem, k, alone, seeds):
-        count = (self.block[problem.place] != seeds[:, None]).astype(float)
-        return count, count * problem.y
+    def __call__(self, study, k, seeds):
+        count = (self.block[study[k].place] != seeds[:, None]).astype(float)
+        return count, count * study[k].y
 
 
-def null(problem, k, alone, seeds):
+def null(study, k, seeds):
     """Outcomes drawn from the forecasts themselves, each row once."""
+    problem = study[k]
     ones = np.empty((seeds.size, problem.p.size))
     for line, seed in zip(ones, seeds, strict=True):
         u = np.random.default_rng((seed, 1)).random(problem.p.size)  # a stream of its own
-        _positive(problem, u, problem.start, problem.p, line)
+        if problem.start is None:
+            np.less(u, problem.p, out=line, casting="unsafe")
+        else:  # one number for all classes of a row
+            u = u[problem.place] - problem.start
+            line[:] = (u >= 0) & (u < problem.p)
     return np.ones(problem.p.size), ones
-
-
-def _positive(problem, u, start, rate, out):
-    """Which outcomes a uniform draw for each row makes positive."""
-    if start is None:
-        np.less(u, rate, out=out, casting="unsafe")
-    else:
-        u = u[problem.place] - start
-        out[:] = (u >= 0) & (u < rate)
 
 
 @dataclass(frozen=True)
 class Redraw:
     """Rows resampled, each copy with an outcome of its own drawn at the rate of its row.
 
-    One uniform number on [0, n) draws both: its whole part the row, numbered as the caller does,
-    and the rest the class. Row and class come out where it falls between ``starts`` and ``ends``,
-    which are sorted as the rows of each problem. Rates are resolved to n / 2^52.
+    One uniform number draws both: its whole part the row, the rest the class, which comes out where
+    the rest falls between ``starts`` and ``ends``. Both are sorted as the rows of each problem.
+    Numbers are drawn stretch by stretch: first how many fall into each, then where. So they and
+    what they look up stay in the cache, and rates are resolved to `PIECE` / 2^53 at any n.
     """
 
     starts: list
@@ -312,46 +316,46 @@ class Redraw:
     @classmethod
     def at(cls, study, rates):
         """From the rates of the rows of each problem."""
-        n, starts, ends = study[0].p.size, [], []
-        lower = np.arange(float(n))  # a single problem may number its rows as they are sorted
+        starts, ends, lower = [], [], np.zeros(study[0].p.size)
         for problem, rate in zip(study, rates, strict=True):
-            place = problem.place if len(study) > 1 else slice(None)
-            starts.append(lower[place])
-            lower[place] += rate
-            ends.append(lower[place].copy())
+            starts.append(lower[problem.place])
+            ends.append(starts[-1] + rate)
+            lower[problem.place] = ends[-1]
         return cls(starts, ends)
 
-    def __call__(self, problem, k, alone, seeds):
-        n = problem.p.size
+    def __call__(self, study, k, seeds):
+        n = study[k].p.size
         count, ones = np.empty((2, seeds.size, n))
-        for r, pieces in enumerate(self.rows(problem, k, alone, seeds)):
+        for r, pieces in enumerate(self.rows(study, k, seeds)):
             drawn = np.concatenate([2 * row + positive for row, positive in pieces])
             zeros, ones[r] = np.bincount(drawn, minlength=2 * n).reshape(n, 2).T
             np.add(zeros, ones[r], out=count[r])
         return count, ones
 
-    def rows(self, problem, k, alone, seeds):
-        """For each seed the drawn rows with their outcomes, in pieces that stay in the cache."""
-        n, start, end = problem.p.size, self.starts[k], self.ends[k]
+    def rows(self, study, k, seeds):
+        """For each seed the drawn rows, as sorted, with their outcomes, in one piece a stretch."""
+        n, start, end = study[k].p.size, self.starts[k], self.ends[k]
         first = np.arange(0, n, PIECE)
         width = np.minimum(PIECE, n - first)
-        if not alone:
+        rank = None  # a single problem may as well number its rows as they are sorted
+        if len(study) > 1:
             rank = np.empty(n, dtype=np.int64)
-            rank[problem.place] = np.arange(n)
+            rank[study[k].place] = np.arange(n)
 
         def piece(rng, first, width, size):
-            at = rng.random(size)
-            at *= width
-            at += first
-            row = at.astype(np.int64)
-            if alone:
-                return row, at < end.take(row)
-            row = rank[row]
-            return row, (at >= start[row]) & (at < end[row])
+            rest = rng.random(size)
+            rest *= width  # below width, also when rounded
+            row = rest.astype(np.int64)
+            rest -= row
+            row += first
+            if rank is None:
+                return row, rest < end.take(row)
+            row = rank.take(row)
+            return row, (rest >= start.take(row)) & (rest < end.take(row))
 
         for seed in seeds:
             rng = np.random.default_rng(seed)
-            sizes = rng.multinomial(n, width / n)  # how many rows are drawn from each stretch
+            sizes = rng.multinomial(n, width / n)
             yield (piece(rng, *each) for each in zip(first, width, sizes, strict=True))
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from skcal._validation import (
+    N_JOBS,
     Integral,
     Interval,
     Real,
@@ -21,15 +22,11 @@ from skcal.inference._intervals import (
 )
 from skcal.inference._results import CalibrationTestResult
 
-N_JOBS = [
-    Interval(Integral, 1, None, closed="left"),
-    Interval(Integral, None, -1, closed="right"),
-    None,
-]
+MOST_DRAWS = 1_000_000
 RESAMPLING = {
     "measure": [callable],
     "confidence": [Interval(Real, 0, 1, closed="neither")],
-    "n_resamples": [Interval(Integral, 9, None, closed="left")],
+    "n_resamples": [Interval(Integral, 9, MOST_DRAWS, closed="both")],
     "n_jobs": N_JOBS,
     "random_state": ["random_state"],
     "verbose": ["verbose"],

@@ -353,7 +353,7 @@ def _search_general(y, p, mass, method, eps, max_work, function):
             fail_parameter(function, "eps", f"be at least {FINEST_EPS}", repr(eps))
         if method == "types":
             few = sparsify(mean, x, share, eps / 2)
-            _affordable(function, method, _work_over_types(few.mean, few.p, few.mass), max_work)
+            _affordable(function, method, _work_over_types(few.mean, few.mass), max_work)
         try:
             value, part = _by_scheme(mean, x, share, method, eps)
         except TooManyStates as error:
@@ -363,9 +363,9 @@ def _search_general(y, p, mass, method, eps, max_work, function):
         if value - eps > lower:
             lower, lower_by, proof = value - eps, "scheme", (np.array(eps),)
     elif method in ("exact", "types") or (
-        method == "auto" and _work_over_types(mean, x, share) <= SMALL_TYPES
+        method == "auto" and _work_over_types(mean, share) <= SMALL_TYPES
     ):
-        _affordable(function, method, _work_over_types(mean, x, share), max_work)
+        _affordable(function, method, _work_over_types(mean, share), max_work)
         lower, part = type_sparse(mean, x, share)
         lower_by, proof, how = "program", tuple(NO_MULTIPLIERS), "types"
     elif x.size <= SEARCHED:
@@ -390,8 +390,8 @@ def _by_scheme(mean, p, mass, method, eps):
     return found.value, found.part
 
 
-def _work_over_types(mean, p, mass):
-    size = type_states(mean, p, mass)
+def _work_over_types(mean, mass):
+    size = type_states(mean, mass)
     return size.operations + STEP * size.states if size.types <= MOST_TYPES else 10**100
 
 

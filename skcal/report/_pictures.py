@@ -36,16 +36,6 @@ PICTURES = [
 ]
 
 
-def require_matplotlib():
-    """Refuse early, and in one sentence, where matplotlib is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError(
-            "the HTML report needs matplotlib, which is not installed: pip install skcal[plot]"
-        ) from None
-
-
 def pictures(sample, pos_label=None):
     """Caption and SVG of each picture of a sample; the axes name the positive label, if given."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG

@@ -1,10 +1,11 @@
 """The calibration report of a set of forecasts, or of a sketch."""
 
-from skcal._validation import Integral, Interval, StrOptions, check_sample, validate_params
-from skcal.inference._procedures import N_JOBS
+from skcal._validation import N_JOBS, Integral, Interval, StrOptions, check_sample, validate_params
+from skcal.display._base import require_matplotlib
+from skcal.inference._procedures import MOST_DRAWS
 from skcal.report._describe import describe, describe_sketch
 from skcal.report._html import render_html
-from skcal.report._pictures import pictures, require_matplotlib
+from skcal.report._pictures import pictures
 from skcal.report._text import render_text
 from skcal.sketch import CalibrationSketch
 
@@ -15,7 +16,7 @@ OUTPUT = [StrOptions({"text", "dict", "html"})]
 
 @validate_params(
     {
-        "n_resamples": [Interval(Integral, 19, None, closed="left"), None],
+        "n_resamples": [Interval(Integral, 19, MOST_DRAWS, closed="both"), None],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "output": OUTPUT,
@@ -77,7 +78,7 @@ def calibration_report(
     (0.125, 0.75)
     """
     if output == "html":
-        require_matplotlib()  # before the work
+        require_matplotlib("the HTML report")  # before the work
     sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
     report = describe(sample, n_resamples, n_jobs, random_state)
     if output == "html":
@@ -119,7 +120,7 @@ def sketch_report(sketch, *, output="text"):
     0.125
     """
     if output == "html":
-        require_matplotlib()
+        require_matplotlib("the HTML report")
     report = describe_sketch(sketch)
     if output == "html":
         return render_html(report, pictures(check_sample(*sketch.sample())))

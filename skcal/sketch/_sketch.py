@@ -42,6 +42,10 @@ class CalibrationSketch:
         lost or came twice.
     parts : frozenset of str
         Names of the chunks that were given one.
+    weighted : bool
+        Whether a chunk had weights.
+    neg_label : label
+        The other class; None as long as no row of it was seen.
 
     Notes
     -----
@@ -65,8 +69,8 @@ class CalibrationSketch:
         self.n_bins = _power_of_two(n_bins, MOST_BINS, "CalibrationSketch")
         self._pos_label = _check_pos_label(pos_label)
         self._labels = None if labels is None else check_classes(labels).tolist()
-        self._negative = _negative_of(self._labels, self._pos_label)
-        self._weighted = False
+        self.neg_label = _negative_of(self._labels, self._pos_label)
+        self.weighted = False
         self.n_rows = self.n_parts = 0
         self.parts = frozenset()
         self._mass, self._moved = np.zeros((2, 2 * self.n_bins + 1, 2))
@@ -108,8 +112,8 @@ class CalibrationSketch:
             mass, moved = cell_sums(sample.y, sample.p, w, 2 * self.n_bins)
             self._mass += mass
             self._moved += moved
-            self._negative = negative
-            self._weighted |= w is not None
+            self.neg_label = negative
+            self.weighted |= w is not None
         elif read(y_proba, "y_proba").shape[0]:
             fail("y_proba", "be as empty as y_true", f"length {len(y_proba)}")
         self.n_rows += y.shape[0]
@@ -139,13 +143,13 @@ class CalibrationSketch:
             fail("other", "be a CalibrationSketch", f"a {type(other).__name__}")
         if other.n_bins != self.n_bins:
             fail("other", f"have n_bins={self.n_bins}", f"n_bins={other.n_bins}")
-        if other._positive != self._positive:
-            fail("other", f"have the positive label {self._positive!r}", repr(other._positive))
+        if other.pos_label != self.pos_label:
+            fail("other", f"have the positive label {self.pos_label!r}", repr(other.pos_label))
         self._refuse_repeated(other.parts)
-        self._negative = self._agreed(other._negative)
+        self.neg_label = self._agreed(other.neg_label)
         self._mass += other._mass
         self._moved += other._moved
-        self._weighted |= other._weighted
+        self.weighted |= other.weighted
         self.n_rows += other.n_rows
         self.n_parts += other.n_parts
         self.parts |= other.parts
@@ -174,6 +178,11 @@ class CalibrationSketch:
         if self.weight:
             shown += f", scdl={self.scdl().value:.4g}"
         return f"CalibrationSketch({shown})"
+
+    @property
+    def pos_label(self):
+        """The positive class; 1 unless one was given."""
+        return 1 if self._pos_label is None else self._pos_label
 
     @property
     def weight(self):
@@ -377,8 +386,8 @@ class CalibrationSketch:
             "n_bins": self.n_bins,
             "pos_label": self._pos_label,
             "labels": self._labels,
-            "negative": self._negative,
-            "weighted": self._weighted,
+            "negative": self.neg_label,
+            "weighted": self.weighted,
             "n_rows": self.n_rows,
             "n_parts": self.n_parts,
             "parts": sorted(self.parts),
@@ -389,23 +398,19 @@ class CalibrationSketch:
         header = _stored.unseal(stored)
         self.__init__(header["n_bins"], pos_label=header["pos_label"], labels=header["labels"])
         negative = header["negative"]
-        if self._negative not in (None, negative) or negative == self._positive:
+        if self.neg_label not in (None, negative) or negative == self.pos_label:
             _stored.refuse("its labels do not fit together")
-        self._negative, self._weighted = negative, header["weighted"]
+        self.neg_label, self.weighted = negative, header["weighted"]
         self.n_rows, self.n_parts = header["n_rows"], header["n_parts"]
         self.parts = frozenset(header["parts"])
         _stored.fill(self._mass, self._moved, stored)
 
-    @property
-    def _positive(self):
-        return 1 if self._pos_label is None else self._pos_label
-
     def _agreed(self, negative):
         """The other label, when a chunk or sketch in which it is ``negative`` joins."""
-        if None not in (negative, self._negative) and negative != self._negative:
-            known = shown([self._negative, self._positive])
+        if None not in (negative, self.neg_label) and negative != self.neg_label:
+            known = shown([self.neg_label, self.pos_label])
             fail("labels", f"be the same in all parts, {known} here", f"also {negative!r}")
-        return self._negative if negative is None else negative
+        return self.neg_label if negative is None else negative
 
     def _refuse_repeated(self, names):
         if repeated := self.parts & names:

@@ -21,6 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skcal._numerics.partitions._peak import Peak
+
 INSIDE = 8  # fractions inside a run that are tried one by one
 SPLITS = 8  # pieces of the bound over all real targets
 BLOCK = 1 << 22  # run costs in memory at a time
@@ -28,21 +30,12 @@ SMALLEST = 1e-12  # below this the fractions of a run count as crowded
 
 
 class _Class(NamedTuple):
-    """One class: rows, potentials, and the envelopes that give M(u)."""
+    """One class: its rows, their potentials, and M(u)."""
 
     x: np.ndarray
     phi: np.ndarray
-    from_left: np.ndarray
-    from_right: np.ndarray
+    peak: Peak
     outcome: int
-
-    def envelope(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """M(u) and the number of rows below u."""
-        n = self.x.size
-        rank = np.searchsorted(self.x, u)
-        left = np.where(rank > 0, self.from_left[np.maximum(rank - 1, 0)] - u, -np.inf)
-        right = np.where(rank < n, self.from_right[np.minimum(rank, n - 1)] + u, -np.inf)
-        return np.maximum(left, right), rank
 
 
 class _Block(NamedTuple):
@@ -78,15 +71,9 @@ def class_suffixes(
     O(n) and `BLOCK`. The potentials must be valid, the rows sorted.
     """
     return (
-        _suffix(_class(zeros, phi_zeros, 0), longest),
-        _suffix(_class(ones, phi_ones, 1), longest),
+        _suffix(_Class(zeros, phi_zeros, Peak(zeros, phi_zeros), 0), longest),
+        _suffix(_Class(ones, phi_ones, Peak(ones, phi_ones), 1), longest),
     )
-
-
-def _class(x: np.ndarray, phi: np.ndarray, outcome: int) -> _Class:
-    from_left = np.maximum.accumulate(phi + x)
-    from_right = np.maximum.accumulate((phi - x)[::-1])[::-1]
-    return _Class(x, phi, from_left, from_right, outcome)
 
 
 def _suffix(rows: _Class, longest: int) -> np.ndarray:
@@ -130,7 +117,7 @@ def _block(rows: _Class, first: int, starts: int, longest: int) -> _Block:
     x = rows.x[first:last]
     sum_x = np.append(0.0, np.cumsum(x))
     sum_phi = np.append(0.0, np.cumsum(rows.phi[first:last]))
-    return _Block(rows, first, starts, x, sum_x, sum_phi, rows.envelope(x)[0])
+    return _Block(rows, first, starts, x, sum_x, sum_phi, rows.peak.at(x)[0])
 
 
 def _run_costs(block: _Block, longest: int) -> tuple[np.ndarray, np.ndarray]:
@@ -181,7 +168,7 @@ def _fractions(block: _Block, length: int, low: float, high: float) -> _Grid:
     most = min(most, fewest + 2 * (block.x.size + INSIDE))
     others = np.arange(fewest, most + 1)
     u = (length / (length + others))[::-1] if block.of.outcome else others / (length + others)
-    peak, rank = block.of.envelope(u)
+    peak, rank = block.of.peak.at(u)
     return _Grid(u, np.clip(rank - block.first, 0, block.x.size), peak)
 
 

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skcal._numerics.partitions._lattice import by_target
+
 LONGEST = 300  # run that the banded program tries at every length
 LONGER = 12  # lengths beyond, in geometric progression
 BLOCK = 1 << 19  # run costs at a time
@@ -114,8 +116,15 @@ def parts_of_runs(rows: RowOrder, edges: np.ndarray) -> np.ndarray:
     """The runs as parts (zeros, ones) by increasing target; in that order they cost no more."""
     ones = np.diff(rows.ones[edges]).round().astype(np.int64)
     size = np.diff(edges)
-    order = np.argsort(ones / size, kind="stable")
-    return np.column_stack([size - ones, ones])[order]
+    return by_target(np.column_stack([size - ones, ones]))
+
+
+def cost_at(
+    x: np.ndarray, sums: np.ndarray, u: np.ndarray, left: np.ndarray, right: np.ndarray
+) -> np.ndarray:
+    """Sum of |x - u| over the rows left..right - 1 of the sorted x, from the prefix sums of x."""
+    k = np.minimum(np.maximum(np.searchsorted(x, u), left), right)
+    return np.asarray(u * (2 * k - left - right) + sums[left] + sums[right] - 2 * sums[k])
 
 
 def _sums(values: np.ndarray) -> np.ndarray:
@@ -152,11 +161,8 @@ def _run_cost(
 
 def _row_cost(rows: RowOrder, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Movement of runs of rows (an empty run costs nothing)."""
-    x, moment, ones = rows
-    mean = (ones[right] - ones[left]) / np.maximum(right - left, 1)
-    k = np.minimum(np.maximum(np.searchsorted(x, mean), left), right)
-    cost = mean * (2 * k - left - right) + moment[left] + moment[right] - 2 * moment[k]
-    return np.asarray(np.maximum(cost, 0.0))
+    mean = (rows.ones[right] - rows.ones[left]) / np.maximum(right - left, 1)
+    return np.maximum(cost_at(rows.x, rows.moment, mean, left, right), 0.0)
 
 
 def _tie_position(x: np.ndarray) -> np.ndarray:

@@ -8,16 +8,14 @@ whose best fraction is closest to the target. Far larger samples are searched in
 All of this is heuristic: what comes out is a partition, costed as such.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-Corridor = Callable[[float, float], tuple[int, int, int, int]]
+from skcal._numerics.partitions._contiguous import cost_at
+from skcal._numerics.partitions._lattice import Corridor, by_target
 
 ROOM = 3  # widths that a commitment leaves on either side of the flow to its target, in each class
-
-
 FEW_TARGETS = 30  # up to which a path is rounded with care
 EACH = 20  # rows for each of them, at least
 NOTHING = 1e-9  # rows; less flow than that is none
@@ -111,16 +109,9 @@ def _parts_between(
     target = size[:, :, 1] / np.maximum(total, 1)
     cost = np.zeros(total.shape)
     for c, (x, sum_x) in enumerate(zip(rows, sums, strict=True)):
-        low, high = start[:, None, c], end[None, :, c]
-        middle = np.clip(np.searchsorted(x, target), low, np.maximum(low, high))
-        cost += target * (2 * middle - low - high) + sum_x[low] + sum_x[high] - 2 * sum_x[middle]
+        cost += cost_at(x, sum_x, target, start[:, None, c], end[None, :, c])
     cost[np.any(size < 0, axis=2)] = np.inf
     return cost
-
-
-def by_target(parts: np.ndarray) -> np.ndarray:
-    """Parts in increasing order of their targets: in another order they cost no less."""
-    return np.asarray(parts[np.argsort(parts[:, 1] / parts.sum(axis=1), kind="stable")])
 
 
 def corridor_of(flow: Flow, width: float, margin: float) -> Corridor:

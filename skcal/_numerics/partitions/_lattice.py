@@ -46,6 +46,7 @@ SUFFIX_SLIP = 1e-9  # and of suffix bounds
 PARTS = 400  # in a cell, about
 CANDIDATES = 20_000  # parts in a cell before those without states to start from are left out
 FINEST = 1e-7  # cells are not halved below, for their number of parts
+LARGEST_WINDOW = 40_000_000  # states that fit in memory
 SMALLEST = np.nextafter(0.0, 1.0)
 
 
@@ -95,7 +96,6 @@ def cheapest_partition(
     corridor: Corridor | None = None,
     parents: bool = True,
     roomy: int = 4_000_000,
-    largest_window: int = 40_000_000,
 ) -> Pass:
     """Least reduced cost over complete partitions, if at most ``budget``.
 
@@ -110,7 +110,6 @@ def cheapest_partition(
         keep: (first zero, last zero, first one, last one) as counts of used rows.
     parents : whether the parts are wanted.
     roomy : states in a window above which cells are halved (100_000 suits a corridor).
-    largest_window : states in a window; beyond, status "window".
     """
     if suffixes is None:
         suffixes = np.zeros(reduced.zeros.size + 1), np.zeros(reduced.ones.size + 1)
@@ -119,7 +118,7 @@ def cheapest_partition(
         Side(reduced.ones, reduced.phi_ones, suffixes[1]),
     )
     limit = budget + SLIP + (SUFFIX_SLIP if suffixes[0].any() or suffixes[1].any() else 0.0)
-    sweep = _Sweep(sides, limit, slack, corridor, largest_part, roomy, largest_window)
+    sweep = _Sweep(sides, limit, slack, corridor, largest_part, roomy)
     trail = _Trail(reduced.ones.size) if parents else None
     status = sweep.run(np.inf if most_work is None else most_work, trail)
     if status:
@@ -143,6 +142,11 @@ def parts_cost(zeros: np.ndarray, ones: np.ndarray, parts: np.ndarray) -> float:
 def targets(parts: np.ndarray) -> np.ndarray:
     """Target b / (a + b) of each part."""
     return np.asarray(parts[:, 1] / parts.sum(axis=1))
+
+
+def by_target(parts: np.ndarray) -> np.ndarray:
+    """Parts in increasing order of their targets: in another order they cost no less."""
+    return np.asarray(parts[np.argsort(targets(parts), kind="stable")])
 
 
 def _start(zeros: Side, limit: float) -> States:
@@ -176,11 +180,10 @@ class _Sweep:
         corridor: Corridor | None,
         largest_part: int | None,
         roomy: int,
-        largest_window: int,
     ) -> None:
         self.sides, self.slack, self.corridor = sides, slack, corridor
         self.whole_limit = self.limit = limit
-        self.largest_part, self.roomy, self.largest_window = largest_part, roomy, largest_window
+        self.largest_part, self.roomy = largest_part, roomy
         zeros, ones = sides[0].size, sides[1].size
         root = max(zeros + ones, 1) ** 0.5
         few = PARTS / (4 * max(zeros * ones, 1))  # of so short a cell, all parts are few
@@ -195,7 +198,7 @@ class _Sweep:
             if budgets is None:
                 return "none"
             cell, band = self._next_cell(*budgets)
-            if band.size > self.largest_window:
+            if band.size > LARGEST_WINDOW:
                 return "window"
             parents = trail is not None
             done = advance(self.sides, self.states, cell, band, parents, most_work - self.work)
@@ -312,7 +315,6 @@ class _Trail:
                 found.append((a, b))
                 i, j = i - a, j - b
         assert j == 0
-        inner = np.array(found, dtype=np.int64).reshape(-1, 2)
-        inner = inner[np.argsort(targets(inner), kind="stable")]
+        inner = by_target(np.array(found, dtype=np.int64).reshape(-1, 2))
         ends = np.array([[1, 0]]).repeat(i, axis=0), np.array([[0, 1]]).repeat(ones - used, axis=0)
         return np.concatenate([ends[0], inner, ends[1]])

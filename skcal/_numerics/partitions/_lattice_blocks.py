@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skcal._numerics.partitions._fractions import farey_parents
+from skcal._numerics.partitions._peak import Peak
 
 AT_ONCE = 30_000  # entries of the cost tables of a batch of parts: they should stay in cache
 ROUNDING = 1e-6  # widens the cones, which are computed in floating point
@@ -31,15 +32,12 @@ class Side:
         self.x, self.suffix = x, suffix
         self.size = x.size
         self.rising, self.falling = x + phi, x - phi
-        nothing = [-np.inf]
-        self._left = np.concatenate([nothing, np.maximum.accumulate(self.rising)])
-        self._right = np.concatenate([np.maximum.accumulate(-self.falling[::-1])[::-1], nothing])
+        self._peak = Peak(x, phi)
         self._least_suffix = np.minimum.accumulate(suffix[::-1])[::-1]
 
     def envelope(self, target: np.ndarray | float) -> np.ndarray:
         """M at some targets."""
-        k = np.searchsorted(self.x, target)
-        return np.maximum(self._left[k] - target, self._right[k] + target)
+        return self._peak.at(target)[0]
 
     def expiry(self, low: float, first: int, last: int) -> np.ndarray:
         """Least cost of the rows i.. for i in [first, last] when targets are low or more.

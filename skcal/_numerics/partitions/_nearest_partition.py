@@ -15,6 +15,7 @@ import numpy as np
 from skcal._numerics._lipschitz_dual import (
     CLOSEST,
     Potentials,
+    grid_with,
     largest_h,
     onto_nodes,
     repair,
@@ -26,7 +27,6 @@ from skcal._numerics.partitions._corridor import (
     NEAR,
     Flow,
     block_means,
-    by_target,
     commit,
     corridor_of,
     flow_of,
@@ -34,7 +34,7 @@ from skcal._numerics.partitions._corridor import (
     nudged,
     rounded_flow,
 )
-from skcal._numerics.partitions._lattice import Reduced, cheapest_partition, parts_cost
+from skcal._numerics.partitions._lattice import Reduced, by_target, cheapest_partition, parts_cost
 from skcal._numerics.partitions._tilt import bound_at, multipliers, potentials_of, tilted
 
 RELATIVE_GAP = 1e-6  # closed: upper - lower is within this share of upper
@@ -54,6 +54,7 @@ NUDGES = 8  # rounds of them, at most,
 WORTHWHILE = 0.02  # each of which closes this share of the gap
 FEW_ATOMS = 1000  # distinct predictions that become nodes of the linear program
 SLACKS = (0.2, 0.4, 0.8, 1.6)  # of the beam
+FIRST_SLACK = 0.15  # in a corridor, doubled after each try
 BEAM_WORK = 1_000_000_000  # state updates,
 BLOCKS_WORK = 600_000_000  # of rows in blocks
 RUN_COSTS = 30_000_000  # of the class-wise bound that are no trouble
@@ -71,7 +72,6 @@ class Nearest(NamedTuple):
         `proved_lower` recomputes either; "exact pass" (the program finds no partition below):
         `pass_proves` runs it again; "one class" (nothing to prove: every part predicts 0 or 1).
     how : what found the parts.
-    work : state updates of the program.
     """
 
     lower: float
@@ -82,7 +82,6 @@ class Nearest(NamedTuple):
     exact: bool
     lower_by: str
     how: str
-    work: int
 
 
 class _Dual(NamedTuple):
@@ -121,7 +120,6 @@ class _Search:
         self.potentials = Potentials(np.array([0.0, 1.0]), np.zeros(2), np.zeros(2))
         self.parts = np.array([[zeros.size, ones.size]])
         self.upper, self.how = parts_cost(zeros, ones, self.parts), "one part"
-        self.work = 0
 
     def offer(self, parts: np.ndarray | None, how: str) -> None:
         if parts is None:
@@ -153,7 +151,6 @@ class _Search:
             self.closed,
             self.lower_by,
             self.how,
-            self.work,
         )
 
 
@@ -185,7 +182,7 @@ def nearest_partition(
     if search.n <= BEAM_ROWS:
         _beam(search, proof)
     elif search.n <= CORRIDOR_ROWS:
-        parts = _search_corridor(search, proof.reduced, proof.suffixes, dual.flow, 0.15)
+        parts = _search_corridor(search, proof.reduced, proof.suffixes, dual.flow)
         search.offer(parts, "corridor")
     else:
         _search_blocks(search, proof, dual.flow)
@@ -255,7 +252,9 @@ def _first_bracket(search: _Search) -> _Dual:
     rows = order_rows(search.zeros, search.ones)
     runs = banded_runs(rows) if search.n <= BEAM_ROWS else tree_runs(rows)
     search.offer(parts_of_runs(rows, runs.edges), "intervals")
-    nodes: np.ndarray | None = _nodes(search.zeros, search.ones)
+    cells = next(cells for n, cells in GRIDS if search.n <= n)
+    x = np.union1d(search.zeros, search.ones)
+    nodes: np.ndarray | None = grid_with(x, cells, FEW_ATOMS)
     while nodes is not None:
         dual = _dual(search.zeros, search.ones, nodes)
         lower = bound_at(dual.potentials, dual.zeros_at, dual.ones_at)
@@ -263,21 +262,6 @@ def _first_bracket(search: _Search) -> _Dual:
         search.offer(rounded_flow(dual.flow, search.zeros, search.ones), "rounded flow")
         nodes = None if search.closed else _divided(dual, search.gap, search.n)
     return dual
-
-
-def _nodes(zeros: np.ndarray, ones: np.ndarray) -> np.ndarray:
-    """A grid, finer for more rows, with the predictions where they are few."""
-    n = zeros.size + ones.size
-    grid = next(nodes for rows, nodes in GRIDS if n <= rows)
-    nodes = np.arange(grid + 1) / grid
-    x = np.union1d(zeros, ones)
-    if x.size > FEW_ATOMS:
-        return nodes
-    nodes = np.union1d(nodes, x)
-    keep = np.append(True, np.diff(nodes) > CLOSEST)
-    keep[-1] = True
-    keep[-2] &= nodes[-1] - nodes[-2] > CLOSEST
-    return nodes[keep]
 
 
 def _dual(zeros: np.ndarray, ones: np.ndarray, nodes: np.ndarray) -> _Dual:
@@ -362,7 +346,6 @@ def _beam(search: _Search, proof: _Proof) -> None:
             largest_part=max(4, int(2.5 * search.n**0.5)),
             slack=slack,
         )
-        search.work += found.work
         left -= found.work
         search.offer(found.parts, "beam")
         if found.status != "none" or left <= 0:
@@ -382,7 +365,6 @@ def _close(search: _Search, proof: _Proof, most_work: int | None) -> None:
         if left is not None and left <= 0:
             return
         found = cheapest_partition(proof.reduced, budget, suffixes=proof.suffixes, most_work=left)
-        search.work += found.work
         left = None if left is None else left - found.work
         if found.status not in ("found", "none"):
             return
@@ -416,7 +398,7 @@ def _search_blocks(search: _Search, proof: _Proof, flow: Flow) -> None:
         flow.zeros * (zeros.size / flow.zeros.sum()),
         flow.ones * (ones.size / flow.ones.sum()),
     )
-    parts = _search_corridor(search, reduced, None, scaled, 0.15)
+    parts = _search_corridor(search, reduced, None, scaled)
     if parts is not None:
         search.offer(lifted(parts, size, search.zeros.size, search.ones.size), "blocks")
 
@@ -426,11 +408,10 @@ def _search_corridor(
     reduced: Reduced,
     suffixes: tuple[np.ndarray, np.ndarray] | None,
     flow: Flow,
-    slack: float,
 ) -> np.ndarray | None:
     """Commit large targets, search the rest around its flow, wider until a path is found."""
     n = reduced.zeros.size + reduced.ones.size
-    width = max(60, int(0.4 * n**0.5))
+    width, slack = max(60, int(0.4 * n**0.5)), FIRST_SLACK
     fixed = commit(flow, width)
     keep_zeros, keep_ones = fixed.zeros_left, fixed.ones_left
     rest = Reduced(
@@ -453,7 +434,6 @@ def _search_corridor(
             corridor=corridor_of(fixed.flow, width, 0.002),
             roomy=100_000,
         )
-        search.work += found.work
         left -= found.work
         if found.parts is not None:
             return by_target(np.concatenate([found.parts, fixed.parts]))

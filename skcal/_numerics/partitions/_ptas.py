@@ -21,7 +21,7 @@ each interval: |r_j| >= l_j r_j if |l_j| <= 1, so every element costs at least t
 w_i (|p_i - c_j| + l_j (f_i - c_j)). A linear program chooses them.
 """
 
-from math import ceil, exp, log
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -65,17 +65,6 @@ class _Layer(NamedTuple):
     movement: np.ndarray
     before: np.ndarray
     interval: np.ndarray
-
-
-def ptas_states(n: int, eps: float) -> float:
-    """A bound of the states after an element: vectors of pulls, and assignments if fewer.
-
-    What is dropped on the way is often nearly all of them, so a large bound need not mean a long
-    run; a small one is a short run for certain.
-    """
-    k, unit = _resolution(n, eps)
-    magnitude = min(k * log(2 / unit + 1), n * log(k) if k > 1 else 0.0)
-    return exp(magnitude) if magnitude < 700 else float("inf")
 
 
 def ptas(

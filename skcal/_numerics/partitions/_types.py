@@ -51,7 +51,7 @@ class _Type(NamedTuple):
     mean: float
 
 
-def type_states(mean: np.ndarray, p: np.ndarray, mass: np.ndarray) -> TypeCount:
+def type_states(mean: np.ndarray, mass: np.ndarray) -> TypeCount:
     """Size of the program before it is run; exact integers, however large."""
     sizes = np.unique(np.column_stack([mass, mean]), axis=0, return_counts=True)[1].tolist()
     states = prod(size + 1 for size in sizes)
