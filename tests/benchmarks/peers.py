@@ -27,7 +27,7 @@ from skcal import inference, metrics
 from skcal._numerics.partitions._plain_program import plain_partition
 
 SIZES = (10**3, 10**4, 10**5, 10**6)
-LONG = 3.0  # seconds after which the next size is left out, and memory is not traced
+LONG = 2.0  # seconds after which the next size is left out, and memory is not traced
 DRAWS = 20
 PROGRAM_SIZES = (50, 100, 200)
 
