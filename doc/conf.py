@@ -31,8 +31,9 @@ extlinks = {
     "doi": ("https://doi.org/%s", "doi:%s"),
 }
 exclude_patterns = ["_build"]
+autodoc_default_options = {"members": True}  # methods carry half of the reference
 # numpydoc would list the members of a class without pages for them, each a warning.
 numpydoc_show_class_members = False
 # The inherited docstrings of scikit-learn refer to pages of its own documentation.
-suppress_warnings = ["ref.ref"]
+suppress_warnings = ["ref.ref", "ref.term"]
 html_theme = "alabaster"

@@ -53,7 +53,8 @@ for k, name in enumerate(candidates):
 
 # %%
 # The base rate has the smallest SCDL of all and an AUC of one half: a constant forecast is
-# calibrated and useless. Every calibration measure has this property.
+# calibrated and useless. Every calibration measure has this property. On folds of 114 rows chance
+# alone shows a SCDL of .01 to .04, so among the others the log loss decides.
 names = list(candidates)
 print("smallest SCDL:", names[int(np.argmax(results["mean_test_neg_scdl"]))])
 print("refit_calibrated:", names[search.best_index_])

@@ -9,7 +9,7 @@ uses the threads of this machine.
 """
 
 # %%
-# dask comes with ``pip install "skcal[dask]"``, clusters with ``pip install distributed``.
+# dask comes with ``pip install "skcal[dask]"``.
 import argparse
 
 import numpy as np

@@ -29,7 +29,8 @@ for n in (100, 1_000, 10_000, 100_000):
 
 # %%
 # The same on real data, out-of-fold forecasts for breast cancer. Rounding them to fewer digits
-# merges rows, so that hindsight has fewer swaps to choose: the CDL falls, the SCDL hardly moves.
+# merges rows, so that hindsight has fewer swaps to choose: the CDL falls; the SCDL hardly moves
+# until two digits are left.
 X, y = load_breast_cancer(return_X_y=True)
 model = make_pipeline(StandardScaler(), LogisticRegression())
 p = cross_val_predict(model, X, y, cv=10, method="predict_proba")[:, 1]

@@ -2,7 +2,7 @@
 Can a sample understate the calibration distance?
 =================================================
 
-Yes, and badly, unless it has about as many rows as the square root of the number of inputs. Two
+Yes, and badly; and below about the square root of the number of inputs no method can tell. Two
 distributions over k + 2 inputs have distances of 1/12 and about 1/24, and nobody can tell their
 samples apart before some input has come up twice.
 """

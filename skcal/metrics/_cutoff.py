@@ -66,7 +66,7 @@ def cutoff_calibration_error(
     """Cutoff (step) calibration error: the worst interval of predictions.
 
     The maximum, over intervals I, of the absolute mean of (y - p) 1[p in I]. It needs no bins and
-    can be estimated at the rate n^(-1/2); it bounds the regret of swaps that are monotone.
+    can be estimated at the rate n^(-1/2); twice it bounds the regret of swaps that are monotone.
 
     Parameters
     ----------
