@@ -87,12 +87,22 @@ def test_parquet(tmp_path, capsys):
         ("y,p\n1,\n", [], "column 'p' must hold numbers; got an empty field"),
         ("y,p\n,0.5\n", [], "column 'y' must hold no missing values"),
         ("y,p\n1,nan\n", [], "column 'p' must hold no missing values; got NaN in row 1"),
-        ("y,p\n1,1.5\n", [], r"y_proba must lie in \[0, 1\]; got values from 1.5 to 1.5"),
-        ("y,p\na,0.5\nb,0.5\n", [], r"pos_label must name .*'a', 'b'"),
+        ("y,p\n1,1.5\n", [], r"column 'p' must lie in \[0, 1\]; got 1.5 in row 1\."),
+        ("y,p\n1,0.5\n1,-inf\n", [], r"column 'p' must lie in \[0, 1\]; got -inf in row 2\."),
+        ("y,p\na,0.5\nb,0.5\n", [], r": --pos-label must name .*'a', 'b'\] of column 'y'; got"),
+        ("y,p\n.5,.1\n.25,.2\n", [], "column 'y' must hold class labels; got continuous"),
         ("y,p\n1,0.5\n0,0.5\n", ["--pos-label", "x"], r"--pos-label must be one of .*'x'"),
-        ("y,p\n0,0.5\n1,0.5\n2,0.5\n", [], "y_true must hold at most two labels"),
+        ("y,p\n0,0.5\n1,0.5\n2,0.5\n", [], "column 'y' must hold at most two labels"),
         ('y,p\n1,"0.5\n', [], "line 2: unexpected end of data"),
-        ("y,p,w\n1,0.5,-1\n", ["--weight", "w"], "sample_weight must be finite and not negative"),
+        ("y,p,w\n1,0.5,-1\n", ["--weight", "w"], "column 'w' must be finite .* got -1.0 in row 1"),
+        ("y,p,w\n1,0.5,inf\n", ["--weight", "w"], "column 'w' must be finite .* got inf in row 1"),
+        ("y,p,w\n1,0.5,0\n", ["--weight", "w"], "column 'w' must hold a positive weight"),
+        ("y,p\n1,0_1\n", [], "column 'p' must hold numbers; got '0_1' in row 1"),
+        ("y,p\n0_1,.1\n1,.2\n", [], r"--pos-label must name .*\['0_1', '1'\]"),
+        ("y,p\n2,.1\n1,.2\n", ["--pos-label", "0_1"], "--pos-label must be one of .*'0_1'"),
+        ("y,p\n1,0.5\n", ["--true", "p"], "--proba must name another column than --true; got 'p'"),
+        ("y,p\n1,0.5\n", ["--weight", "p"], "--weight must name another column than --proba"),
+        ("y,p\n1,0.5\n", ["--weight", "y"], "--weight must name another column than --true"),
     ],
 )
 def test_bad_input_is_one_line_and_status_two(write, capsys, text, options, message):
@@ -197,3 +207,21 @@ def test_semicolons_and_blanks_around_fields(write, capsys):
 def test_a_column_named_twice(write, capsys):
     assert main([*REPORT, write("y,p,p\n1,0.5,0.2\n")]) == 2
     assert "name column 'p' once" in capsys.readouterr().err
+    # and columns that nobody asked for
+    body = "\n".join(f"{y},{p},7,8" for y, p in zip(Y, P, strict=True))
+    for names, options in (("o,f,y,y", ["--true", "o", "--proba", "f"]), ("y_true,p,y,y", [])):
+        assert main([*REPORT, write(f"{names}\n{body}\n"), *options]) == 0
+        assert capsys.readouterr().out.rstrip() == quick_report(Y, P)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize("blank", ["", "\n"])
+@pytest.mark.parametrize("note", ['"a, b; c\td"', '"an ""inner, quote"", too"', '5" pipe', '""'])
+def test_the_separator_stands_outside_quotes(write, capsys, mark, blank, note):
+    for names in ([note, "y", "p"], ["y", note, "p"], ["y", "p", note]):
+        lines = [
+            mark.join({"y": str(y), "p": str(p)}.get(name, "x") for name in names)
+            for y, p in zip(Y, P, strict=True)
+        ]
+        assert main([*REPORT, write(blank + "\n".join([mark.join(names), *lines]))]) == 0
+        assert capsys.readouterr().out.rstrip() == quick_report(Y, P)

@@ -100,12 +100,12 @@ def test_ten_rows_are_kept_and_eleven_are_not(few_rows, write, forecasts):
     ("labels", "options", "message"),
     [
         # numbers in the first chunks, text in a later one: text throughout
-        (["1"] * 7 + ["yes"], [], r"pos_label must name .*\['1', 'yes'\]"),
+        (["1"] * 7 + ["yes"], [], r"--pos-label must name .*\['1', 'yes'\]"),
         (["0", "1"] * 4 + ["yes"], [], r"at most two labels; got 3: \['0', '1', 'yes'\]"),
         (["0", "1"] * 4 + ["2"], [], r"at most two labels; got 3: \[0, 1, 2\]"),
         (["0", "1"] * 4 + ["0.5"], [], "continuous values such as 0.5"),
         (["0", "1"] * 4 + [" "], [], "column 'y' must hold no missing values.* in row 9"),
-        (["a", "b"] * 4, ["--pos-label", "c"], r"pos_label must be one of .*\['a', 'b'\]"),
+        (["a", "b"] * 4, ["--pos-label", "c"], r"--pos-label must be one of .*\['a', 'b'\]"),
     ],
 )
 def test_labels_that_do_not_go_together(
@@ -129,11 +129,31 @@ def test_one_label_written_in_several_ways(write, capsys):
     assert capsys.readouterr().out.rstrip() == text_of(Y, P)
 
 
-@pytest.mark.parametrize("bad", ["nan", "", "half", "0,5"])
+@pytest.mark.parametrize("bad", ["nan", " NaN", "-nan", "", " "])
+@pytest.mark.parametrize("labels", ["01", ["no", "yes"]])
+def test_the_row_of_a_missing_label(write, capsys, bad, labels):
+    column = [labels[y] for y in Y * 3]
+    column[7] = bad
+    err = error_of(capsys, write(column, [0.5] * 12), "--pos-label", labels[1])
+    got = "NaN" if bad.strip() else "an empty field"
+    assert f"column 'y' must hold no missing values; got {got} in row 8." in err
+
+
+@pytest.mark.parametrize("bad", ["nan", "", "half", "0,5", "0_1"])
 def test_the_row_of_a_bad_number(write, capsys, bad):
     err = error_of(capsys, write(Y * 3, ["0.5"] * 7 + [f'"{bad}"'] + ["0.5"] * 4))
     assert "column 'p' must hold" in err
     assert "in row 8." in err
+
+
+@pytest.mark.parametrize("bad", ["1.5", "-0.1", "inf"])
+def test_the_row_of_a_number_out_of_range(write, capsys, bad):
+    numbers = ["0.5"] * 7 + [bad] + ["0.5"] * 4
+    err = error_of(capsys, write(Y * 3, numbers))
+    assert f"column 'p' must lie in [0, 1]; got {bad} in row 8." in err
+    if bad != "1.5":
+        err = error_of(capsys, write(Y * 3, P * 3, numbers), "--weight", "w")
+        assert f"column 'w' must be finite and not negative; got {bad} in row 8." in err
 
 
 def test_the_line_of_a_ragged_row(tmp_path, capsys):
@@ -227,6 +247,23 @@ class TestParquet:
             capsys, write_table(y=Y, p=[[0.5]] * 4)
         )
         assert "forecasts.parquet: " in error_of(capsys, write_table(y=[[0]] * 4, p=P))
+
+    def test_other_rows_that_are_refused(self, write_table, capsys):
+        for y, p, message in (
+            ([*map(float, Y[:3]), np.nan], P, "column 'y' must hold no missing values; got NaN in"),
+            (Y, np.float32([*P[:3], 1.5]), "column 'p' must lie in [0, 1]; got 1.5 in"),
+            (Y, [*map(str, P[:3]), "0_1"], "column 'p' must hold numbers; got '0_1' in"),
+        ):
+            assert f"{message} row 4." in error_of(capsys, write_table(y=y, p=p))
+
+    def test_decimals_and_the_noise_of_single_precision(self, write_table, capsys):
+        arrow = pytest.importorskip("pyarrow")
+        decimals = arrow.array(P).cast(arrow.decimal128(5, 2))
+        assert main([*REPORT, write_table(y=Y, p=decimals)]) == 0
+        assert capsys.readouterr().out.rstrip() == text_of(Y, P)
+        noisy = np.array([-5e-7, 0.5, 1 + 5e-7, 0.75], dtype=np.float32)
+        assert main([*REPORT, write_table(y=Y, p=noisy)]) == 0
+        assert capsys.readouterr().out.rstrip() == text_of(Y, noisy)
 
     def test_no_rows_and_damage(self, write_table, capsys):
         arrow = pytest.importorskip("pyarrow")

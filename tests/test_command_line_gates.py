@@ -90,11 +90,19 @@ def test_every_gate_counts_and_is_a_line(path, report, capsys):
         f"FAILED: smCE exceeds 0.001. Compared was the lower end of its 95% interval, {low:.4f}; a "
         f"calibrated forecaster shows {chance['low']:.4f} to {chance['high']:.4f}, 9 times in 10."
     ) in out
-    assert out.count("Passed: SCDL does not exceed") == 2
+    assert out.count("Passed: SCDL is not shown to exceed") == 2
     assert main(["report", path, "--resamples", "0", "--gate", "point", "--max", "ece=1"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "Compared was its value" in out
     assert "shows was not drawn" in out
+
+
+@pytest.mark.parametrize("spelt", ["scdl", "SCDL", "Scdl"])
+def test_measures_may_be_spelt_as_the_report_does(path, report, capsys, spelt):
+    status, (gate,) = gates_of(capsys, path, "--resamples", "0", "--gate", "point",
+                               "--max", f"{spelt}=0")  # fmt: skip
+    value = report["measures"]["scdl"]["value"]
+    assert (status, gate["measure"], gate["value"]) == (1, "scdl", value)
 
 
 def test_of_a_sketch_the_certified_end(path, rows, capsys, monkeypatch):

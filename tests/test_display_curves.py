@@ -172,6 +172,24 @@ def test_net_benefit_by_hand():
     np.testing.assert_allclose(inside, always.get_ydata(), rtol=0, atol=1e-12)
 
 
+def test_net_benefit_of_a_model_without_a_name_is_in_the_legend():
+    def legend(display):
+        return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+    references = ["treat all", "treat none"]
+    rows = [0, 1, 1], [0.2, 0.7, 0.8]
+    for options, label in (
+        ({}, "model"),
+        ({"name": "logit"}, "logit"),
+        ({"label": "mine"}, "mine"),
+    ):
+        drawn = NetBenefitDisplay.from_predictions(*rows, ax=new_axes(), **options)
+        assert legend(drawn) == [label, *references]
+    named = NetBenefitDisplay.from_predictions(*rows, name="logit", ax=new_axes())
+    assert legend(named.plot(new_axes(), name="tree")) == ["tree", *references]
+    assert legend(named.plot(new_axes())) == ["logit", *references]
+
+
 def test_net_benefit_of_other_rows_has_its_own_line_of_acting_always():
     ax = new_axes()
     first = NetBenefitDisplay.from_predictions([0, 1, 1], [0.2, 0.7, 0.8], ax=ax)

@@ -139,6 +139,16 @@ def test_partitions_that_are_none(partitions, message):
         sketch_from_partitions(partitions, n_bins=BINS)
 
 
+def test_a_frame_is_no_sequence_of_partitions():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"y": [0, 1], "p": [0.5, 0.5]})
+    for partitions, got in ((frame, "one DataFrame"), (frame["y"], "one Series")):
+        with pytest.raises(ValueError, match=f"partitions must be tuples .* got {got}"):
+            sketch_from_partitions(partitions)
+    with pytest.raises(ValueError, match=r"partitions must be tuples .* got a DataFrame"):
+        sketch_from_partitions([frame])
+
+
 @pytest.mark.parametrize(("name", "value"), [("n_jobs", "2"), ("n_rows", -1), ("n_bins", 3)])
 def test_bad_settings(name, value):
     with pytest.raises(ValueError, match=f"The '{name}' parameter of"):
@@ -181,13 +191,50 @@ def test_dask_array():
     _assert_whole(sketch_from_partitions(pairs, n_bins=BINS))
 
 
-def test_dask_dataframe():
-    dask = pytest.importorskip("dask")
+def _dask_frame():
     dataframe, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
     y, p = (np.concatenate(rows) for rows in zip(*PARTS, strict=True))
-    frame = dataframe.from_pandas(pandas.DataFrame({"y": y, "p": p}), npartitions=5)
+    return dataframe.from_pandas(pandas.DataFrame({"y": y, "p": p}), npartitions=5)
+
+
+def test_dask_dataframe():
+    dask = pytest.importorskip("dask")
+    frame = _dask_frame()
     parts = [dask.delayed(lambda rows: (rows["y"], rows["p"]))(part) for part in frame.to_delayed()]
     _assert_whole(sketch_from_partitions(parts, n_bins=BINS), 5)
+
+
+def test_dask_series():
+    pytest.importorskip("dask")
+    frame = _dask_frame()
+    each = [(part["y"], part["p"]) for part in frame.partitions]
+    whole = frame["y"], frame["p"]
+    beside_an_array = frame["y"], frame["p"].to_dask_array(lengths=True)
+    for partitions in (each, [whole], [list(whole)], [beside_an_array]):
+        _assert_whole(sketch_from_partitions(partitions, n_bins=BINS, n_rows=8500), 5)
+    y, p = PARTS[0]
+    plain = CalibrationSketch(BINS).update(y, p, p).scdl().value
+    first = frame.partitions[:1].loc[:499]
+    weighted = sketch_from_partitions([(first["y"], first["p"], first["p"])], n_bins=BINS)
+    assert weighted.scdl().value == pytest.approx(plain, abs=1e-12)
+
+
+def test_dask_series_that_are_no_partitions():
+    dask = pytest.importorskip("dask")
+    frame = _dask_frame()
+    y, p = frame["y"], frame["p"]
+    for partitions, message in (
+        (frame, "must be .* got .*DataFrame"),
+        ([frame], "must be tuples .* got a DataFrame"),
+        ([y], "must be tuples .* got a Series"),
+        ((y, p), "must be tuples .* got a Series"),
+        ([(y,)], "must be tuples .* got a tuple of 1"),
+        ([(y, p.compute())], "must hold collections of dask beside its series; got Series, Series"),
+        ([(y, dask.delayed(p))], "must hold collections of dask beside its series; got Series, De"),
+        ([(y, p.repartition(npartitions=2))], r"series of as many partitions; got \[5, 2\]"),
+    ):
+        with pytest.raises(ValueError, match=f"partitions .*{message}"):
+            sketch_from_partitions(partitions, n_bins=BINS)
 
 
 def test_dask_sum():

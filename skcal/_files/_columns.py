@@ -1,33 +1,37 @@
 """The columns of a file: which are meant, and what their fields say."""
 
+import sys
+
 import numpy as np
 
-from skcal._validation import check_sample, fail, shown
+from skcal._validation import OVERSHOOT, check_sample, fail, shown
 
 DEFAULT_COLUMNS = {
     "weight": (),
     "true": ("y_true", "y", "label", "target"),
     "proba": ("y_proba", "y_prob", "proba", "p"),
 }
+RANGES = {
+    "weight": ("be finite and not negative", 0.0, sys.float_info.max),
+    "proba": ("lie in [0, 1]", -OVERSHOOT, 1 + OVERSHOOT),
+}
 
 
 def choose(names, wanted, kind):
     """The column that was asked for, or the first that goes by a usual name."""
-    for name in (wanted, *DEFAULT_COLUMNS[kind]):
-        if names.count(name) > 1:
-            fail("the header", f"name column {name!r} once", shown(names))
-    if wanted is not None:
-        if wanted not in names:
-            fail(f"--{kind}", f"be one of the columns {shown(names)}", repr(wanted))
-        return wanted
-    for name in DEFAULT_COLUMNS[kind]:
-        if name in names:
-            return name
-    usual = shown(DEFAULT_COLUMNS[kind])
-    return fail(f"--{kind}", f"name a column when none is called one of {usual}", shown(names))
+    usual = DEFAULT_COLUMNS[kind]
+    name = next((name for name in usual if name in names), None) if wanted is None else wanted
+    if name is None:
+        must = f"name a column when none is called one of {shown(usual)}"
+        fail(f"--{kind}", must, shown(names))
+    if name not in names:
+        fail(f"--{kind}", f"be one of the columns {shown(names)}", repr(name))
+    if names.count(name) > 1:
+        fail("the header", f"name column {name!r} once", shown(names))
+    return name
 
 
-def numbers(table, column, name, start):
+def numbers(table, column, name, kind, start):
     """The numbers of a column; ``start`` rows stand before it."""
     try:
         values = table.floats(column)
@@ -39,6 +43,11 @@ def numbers(table, column, name, start):
     if np.isnan(values.min()):
         row = start + int(np.isnan(values).argmax()) + 1
         fail(f"column {name!r}", "hold no missing values", f"NaN in row {row}")
+    must, low, high = RANGES[kind]
+    if not (float(values.min()) >= low and float(values.max()) <= high):
+        values = values.astype(np.float64)
+        row = int(((values < low) | (values > high)).argmax())
+        fail(f"column {name!r}", must, f"{float(values[row])} in row {start + row + 1}")
     return values
 
 
@@ -57,9 +66,9 @@ class Labels:
         """The code of the label of each row; ``start`` rows stand before it."""
         distinct, places = table.distinct(column)
         for k, label in enumerate(distinct):
-            if label is None or label != label or (isinstance(label, str) and not label.strip()):
+            if got := _missing(label):
                 row, name = start + int((places == k).argmax()) + 1, f"column {self._name!r}"
-                fail(name, "hold no missing values", f"an empty field in row {row}")
+                fail(name, "hold no missing values", f"{got} in row {row}")
         known = len(self._codes)
         codes = np.array([self._codes.setdefault(label, len(self._codes)) for label in distinct])
         if len(self._codes) > known and np.unique(_typed(self._codes)).size > 1:
@@ -70,7 +79,22 @@ class Labels:
         """The outcome, 0 or 1, of each code."""
         labels = _typed(self._codes)
         positive = parse_label(self._typed_label, labels)
-        return check_sample(labels, np.full(labels.size, 0.5), pos_label=positive).y
+        try:
+            return check_sample(labels, np.full(labels.size, 0.5), pos_label=positive).y
+        except ValueError as error:
+            raise ValueError(self._spoken(str(error))) from None
+
+    def _spoken(self, message):
+        """An error of arguments in words of the command line."""
+        name = f"column {self._name!r}"
+        for said, meant in (
+            ("y_true must", f"{name} must"),
+            (" (y_true comes before y_proba)", ""),
+            ("pos_label must", "--pos-label must"),
+            (" of y_true;", f" of {name};"),
+        ):
+            message = message.replace(said, meant)
+        return message
 
     def settle(self):
         """The same, for rows that will not be looked at again."""
@@ -88,10 +112,9 @@ def parse_label(text, labels):
         return text
     if labels.dtype.kind == "b" and text.lower() in ("true", "false"):
         return text.lower() == "true"
-    try:
-        return float(text)
-    except ValueError:
-        return fail("--pos-label", f"be one of the labels {shown(np.unique(labels))}", repr(text))
+    if not _is_number(text):
+        fail("--pos-label", f"be one of the labels {shown(np.unique(labels))}", repr(text))
+    return float(text)
 
 
 def _typed(labels):
@@ -100,11 +123,17 @@ def _typed(labels):
     if values.dtype.kind != "U":
         return values
     values = np.char.strip(values)
-    try:
+    if all(map(_is_number, values.tolist())):
         return values.astype(np.float64)
-    except ValueError:
-        lower = np.char.lower(values)
-        return lower == "true" if np.isin(lower, ["true", "false"]).all() else values
+    lower = np.char.lower(values)
+    return lower == "true" if np.isin(lower, ["true", "false"]).all() else values
+
+
+def _missing(label):
+    """What stands where a label should: None if it is one."""
+    if label is None or not str(label).strip():
+        return "an empty field"
+    return "NaN" if _is_number(label) and np.isnan(float(label)) else None
 
 
 def _is_number(value):
@@ -112,4 +141,4 @@ def _is_number(value):
         float(value)
     except (TypeError, ValueError):
         return False
-    return True
+    return "_" not in str(value)  # which Python allows between digits

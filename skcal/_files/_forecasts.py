@@ -6,7 +6,7 @@ import numpy as np
 
 from skcal._files._columns import Labels, choose, numbers
 from skcal._files._tables import open_table
-from skcal._validation import Sample, check_sample
+from skcal._validation import Sample, check_sample, fail
 from skcal.sketch import CalibrationSketch
 
 MOST_ROWS = 1_000_000  # kept: a report of so many takes minutes
@@ -26,17 +26,16 @@ def read_forecasts(file, true=None, proba=None, weight=None, pos_label=None, tel
 
     ``tell`` hears how many rows were read.
     """
-    kept, n, sketch = [], 0, None
+    kept, n, sketch, weighty = [], 0, None, weight is None
     with open_table(file) as table:
-        chosen = [choose(table.names, true, "true"), choose(table.names, proba, "proba")]
-        if weight is not None:
-            chosen.append(choose(table.names, weight, "weight"))
-        labels = Labels(chosen[0], pos_label)
-        for column, *columns in table.chunks(chosen):
+        chosen = _chosen(table.names, true, proba, weight)
+        labels, (_, *kinds) = Labels(chosen["true"], pos_label), chosen
+        for column, *columns in table.chunks(chosen.values()):
             codes = labels.encode(table, column, n)
-            pairs = zip(columns, chosen[1:], strict=True)
-            kept.append([codes, *(numbers(table, values, name, n) for values, name in pairs)])
+            pairs = zip(columns, kinds, strict=True)
+            kept.append([codes, *(numbers(table, x, chosen[kind], kind, n) for x, kind in pairs)])
             n += codes.size
+            weighty = weighty or kept[-1][-1].any()
             if sum(chunk[0].size for chunk in kept) > MOST_ROWS:
                 sketch = _fold(kept, labels, sketch)
                 kept.clear()
@@ -44,11 +43,25 @@ def read_forecasts(file, true=None, proba=None, weight=None, pos_label=None, tel
                 tell(f"{n:,} rows read ...")
     if not n:
         raise ValueError(f"{file}: holds a header and no rows")
+    if not weighty:
+        fail(f"column {weight!r}", "hold a positive weight", "zeros only")
+    columns = tuple(chosen.values())
     if sketch is None:
-        return Forecasts(check_sample(*_joined(kept, labels.outcomes())), None, tuple(chosen))
+        return Forecasts(check_sample(*_joined(kept, labels.outcomes())), None, columns)
     if kept:
         sketch = _fold(kept, labels, sketch)
-    return Forecasts(check_sample(*sketch.sample()), sketch, tuple(chosen))
+    return Forecasts(check_sample(*sketch.sample()), sketch, columns)
+
+
+def _chosen(names, true, proba, weight):
+    """The column of each kind, a different one; there may be no weights."""
+    wanted = {"true": true, "proba": proba} | ({} if weight is None else {"weight": weight})
+    chosen = {kind: choose(names, name, kind) for kind, name in wanted.items()}
+    kinds = {name: kind for kind, name in chosen.items()}
+    for kind, name in chosen.items():
+        if kinds[name] != kind:
+            fail(f"--{kinds[name]}", f"name another column than --{kind}", repr(name))
+    return chosen
 
 
 def _fold(kept, labels, sketch):

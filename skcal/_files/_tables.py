@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import re
 import sys
 import zlib
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 CHUNK = 20_000  # rows
+QUOTED = re.compile(r'(?<![^,;\t\r\n])"(?:[^"]|"")*"')  # a field
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ def _csv(lines, file):
     reader = None
     try:
         start = _through_header(lines)
-        delimiter = next((mark for mark in ",;\t" if mark in "".join(start)), ",")
+        outside = QUOTED.sub("", "".join(start))
+        delimiter = next((mark for mark in ",;\t" if mark in outside), ",")
         reader = csv.reader(chain(start, lines), delimiter=delimiter, strict=True)
         header = next((row for row in reader if any(map(str.strip, row))), None)
         if header is None:
@@ -100,7 +103,10 @@ def _distinct_texts(column):
 
 
 def _floats_of_texts(column):
-    return np.fromiter(map(float, column), np.float64, len(column))
+    values = np.fromiter(map(float, column), np.float64, len(column))
+    if "_" in "".join(map(str, column)):
+        raise ValueError("Python reads 0_1 as 1")
+    return values
 
 
 def _parquet(file):

@@ -32,7 +32,7 @@ class NetBenefitDisplay(FromSketch, Display):
     prevalence : float
         Share of positive outcomes.
     name : str, default=None
-        In the legend.
+        In the legend; None is "model".
     pos_label : label, default=None
         The positive class, which the axes name.
 
@@ -133,7 +133,8 @@ class NetBenefitDisplay(FromSketch, Display):
         """
         ax = self._axes(ax)
         low, high, share = self.thresholds[0], self.thresholds[-1], self.prevalence
-        self._curve(*thin(self.thresholds, self.net_benefit), name, None, kwargs)
+        whose = "model" if name is None and self.name is None else name
+        self._curve(*thin(self.thresholds, self.net_benefit), whose, None, kwargs)
         grid = np.linspace(low, high, BENDS)
         always = share - (1 - share) * grid / (1 - grid)
         self.all_ = reference(ax, "treat all", grid, always, linestyle="--")

@@ -9,6 +9,7 @@ from skcal.report._describe import MEASURES, MOST_ROWS
 def parse_limit(text):
     """The measure and the number of ``NAME=LIMIT``."""
     name, _, limit = text.partition("=")
+    name = name.lower()  # the report says SCDL
     if name not in MEASURES:
         fail("--max", f"be NAME=LIMIT with a name among {', '.join(MEASURES)}", repr(text))
     try:

@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from itertools import chain, islice
 
+import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skcal._validation import N_JOBS, Integral, Interval, fail, validate_params
 from skcal.sketch._sketch import CalibrationSketch
 
 AHEAD = 4  # partitions sketched for each worker before their sketches are added up
+FORM = "be tuples (y_true, y_proba) or (y_true, y_proba, sample_weight)"
 BRANCHES = 8  # sketches that one task of dask adds up
 
 
@@ -29,7 +31,8 @@ def sketch_from_partitions(
     partitions : iterable
         Each is (y_true, y_proba) or (y_true, y_proba, sample_weight), or a function without
         arguments that returns one, so that workers load their own data. A generator is read as
-        needed. Values of ``dask.delayed``, or tuples of them, make dask do the work.
+        needed. Values of ``dask.delayed``, tuples of them, or tuples of dask series make dask do
+        the work.
     n_bins, pos_label, labels
         As in `CalibrationSketch`.
     n_jobs : int, default=None
@@ -56,6 +59,8 @@ def sketch_from_partitions(
     empty = CalibrationSketch(n_bins, pos_label=pos_label, labels=labels)
     if not isinstance(partitions, Iterable):
         fail("partitions", "be iterable", f"{type(partitions).__name__}")
+    if hasattr(type(partitions), "dtypes"):  # a frame is iterable, over the names of its columns
+        fail("partitions", FORM, f"one {type(partitions).__name__}")
     partitions = iter(partitions)
     first = list(islice(partitions, 1))
     partitions = chain(first, partitions)
@@ -84,11 +89,29 @@ def _by_dask(partitions, empty):
     """A tree of tasks: no worker holds many sketches, whatever the number of partitions."""
     import dask
 
-    sketches = [dask.delayed(_sketched)(empty, partition) for partition in partitions]
+    parts = chain.from_iterable(map(_parts, partitions))
+    sketches = [dask.delayed(_sketched)(empty, part) for part in parts]
     while len(sketches) > 1:
         starts = range(0, len(sketches), BRANCHES)
         sketches = [dask.delayed(sum)(sketches[i : i + BRANCHES]) for i in starts]
     return sketches[0].compute()
+
+
+def _parts(partition):
+    """Series of dask may hold many partitions, and go to other tasks in these only."""
+    columns = partition if isinstance(partition, tuple | list) else [partition]
+    if not any(hasattr(type(column), "map_partitions") for column in columns):
+        return [partition]
+    if columns is not partition:
+        fail("partitions", FORM, f"a {type(partition).__name__}")
+    if not all(hasattr(type(column), "to_delayed") for column in columns):
+        kinds = ", ".join(type(column).__name__ for column in columns)
+        fail("partitions", "hold collections of dask beside its series", kinds)
+    parts = [np.ravel(column.to_delayed()) for column in columns]
+    sizes = [part.size for part in parts]
+    if len(set(sizes)) > 1:
+        fail("partitions", "hold series of as many partitions", f"{sizes}")
+    return zip(*parts, strict=True)
 
 
 def _is_lazy(partition):
@@ -99,7 +122,6 @@ def _is_lazy(partition):
 def _sketched(empty, partition):
     rows = partition() if callable(partition) else partition
     if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
-        must = "be tuples (y_true, y_proba) or (y_true, y_proba, sample_weight)"
         sized = f" of {len(rows)}" if isinstance(rows, tuple | list) else ""
-        fail("partitions", must, f"a {type(rows).__name__}{sized}")
+        fail("partitions", FORM, f"a {type(rows).__name__}{sized}")
     return empty.copy().update(*rows)
