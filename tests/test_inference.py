@@ -130,6 +130,31 @@ def test_statistics_of_weights_are_those_of_copies(measure):
     assert weighted == pytest.approx(copied, abs=1e-13)
 
 
+@pytest.mark.parametrize("method", ["auto", "percentile"])
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.__name__)
+def test_upper_ends_stay_in_the_range_of_the_measure(measure, method):
+    highest = {metrics.scdl: 0.5, metrics.actionable_binned_error: 2}.get(measure, 1)
+    options = {"method": method, "confidence": 0.9, "n_resamples": 9, "random_state": 0}
+    for p in (np.full(20, 0.01), np.linspace(0.0, 0.3, 20)):
+        found = inference.bootstrap_interval(measure, np.ones(20, dtype=int), p, **options)
+        assert found.value <= found.high <= highest
+
+
+def test_upper_ends_of_other_scales_are_not_cut():
+    options = {"n_resamples": 39, "random_state": 0}
+    y, p = np.repeat([1, 0], [18, 2]), np.linspace(0.01, 0.3, 20)
+    found = inference.bootstrap_interval(swap_regret, y, p, utility=[[0, -9], [-9, 0]], **options)
+    assert found.value < found.high
+    assert found.high > 2
+    found = inference.bootstrap_interval(_tenfold, y, p, **options)
+    assert found.value < found.high
+    assert found.high > 2
+
+
+def _tenfold(y_true, y_proba, sample_weight=None):
+    return 10 * metrics.ece(y_true, y_proba, sample_weight=sample_weight)
+
+
 def test_groups_are_resampled_as_wholes():
     rng = np.random.default_rng(0)
     p = rng.random(200)

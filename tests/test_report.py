@@ -2,12 +2,16 @@
 
 import dataclasses
 import json
+import re
 import warnings
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
 from skcal import calibration_report, inference, metrics
+from skcal.report import _describe
+from skcal.report._words import verdict
 
 
 @pytest.fixture
@@ -74,11 +78,63 @@ def test_verdict(forecasts):
     y, p, _ = forecasts
     assert "Not calibrated: chance gives" in calibration_report(y, p, n_resamples=39)
     calibrated = (np.random.default_rng(7).random(p.size) < p).astype(int)
-    text = calibration_report(calibrated, p, n_resamples=39)
-    assert "No evidence against calibration" in text
+    report = calibration_report(calibrated, p, n_resamples=39, output="dict")
+    text = " ".join(calibration_report(calibrated, p, n_resamples=39).split())
+    ends = [report["measures"][name]["confidence_interval"][1] for name in ("smce", "smece")]
+    assert "No evidence against calibration in the smCE and smECE" in text
+    assert f"intervals reach up to {ends[0]:.4f} and {ends[1]:.4f}." in text
     quick = calibration_report(y, p, n_resamples=None)
     assert "calibrated forecaster" not in quick
     assert "evidence" not in quick
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_over_confidence_is_found(seed, monkeypatch):
+    others = set(_describe.MEASURES) - {"smce", "smece"}
+    monkeypatch.setattr(_describe, "MOST_ROWS", dict.fromkeys(others, 0))  # these are not drawn
+    rng = np.random.default_rng(seed)
+    p = rng.random(1000)
+    y = (rng.random(1000) < expit(0.7 * logit(p))).astype(int)
+    report = calibration_report(y, p, n_resamples=99, output="dict")
+    assert report["measures"]["smce"]["pvalue"] > 0.05  # which would be no verdict by itself
+    assert "Not calibrated: chance gives a smECE as large" in verdict(report)
+
+
+@pytest.mark.parametrize(
+    ("pvalues", "words"),
+    [
+        ((0.025, 0.3), "Not calibrated: chance gives a smCE as large in at most 0.025 of samples"),
+        ((0.02, 0.01), "Not calibrated: chance gives a smECE as large in at most 0.01 of samples"),
+        ((0.03, 0.03), "No evidence against calibration"),  # each would do at the full level
+    ],
+)
+def test_two_tests_share_the_level(pvalues, words):
+    drawn = [{"pvalue": pvalue, "confidence_interval": [0.0, 0.1]} for pvalue in pvalues]
+    measures = dict(zip(("smce", "smece"), drawn, strict=True))
+    report = {"sketch": None, "confidence": 0.95, "n_resamples": 39, "measures": measures}
+    assert words in verdict(report)
+
+
+def test_too_few_draws_for_a_verdict(forecasts):
+    y, p, _ = forecasts
+    assert "No verdict: it takes 39 draws at least." in calibration_report(y, p, n_resamples=38)
+
+
+def test_the_rounded_error_has_no_pvalue(forecasts):
+    y, p, _ = forecasts
+    report = calibration_report(y, p, n_resamples=19, output="dict")
+    line = re.search("^bECE .*", calibration_report(y, p, n_resamples=19), re.MULTILINE)[0]
+    assert report["measures"]["bece"]["pvalue"] is None
+    assert line.split()[-1] == "-"
+    assert len(line.split()) == 7  # with both ends of the interval and of what chance gives
+
+
+def test_more_columns_than_two():
+    p = np.full((3, 3), 1 / 3)
+    with pytest.raises(ValueError, match=r"y_proba must have one or two columns .*\(3, 3\)"):
+        calibration_report([0, 1, 2], p)
+    y = np.array([0, 1, 2])
+    assert "3 forecasts" in calibration_report(y == 1, p[:, 1], n_resamples=None)  # as it says
 
 
 def test_text_shows_every_value_and_fits_a_terminal(forecasts):

@@ -237,6 +237,8 @@ def test_sketch(rows):
     assert page.pictures == 4
     assert "known to lie in" in page.text
     assert f"{sketch.cdl().lower:.4f} to {sketch.cdl().upper:.4f}" in page.text
+    named = CalibrationSketch(pos_label="ill").update(np.array(["well", "ill"])[rows[0]], rows[1])
+    assert "(positive class: ill)" in sketch_report(named, output="html")
 
 
 def test_certificates_as_tables(rows):

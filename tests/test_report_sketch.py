@@ -71,3 +71,15 @@ def test_a_coarse_sketch_and_an_empty_one():
         sketch_report(CalibrationSketch())
     with pytest.raises(ValueError, match="'sketch' parameter of sketch_report must be"):
         sketch_report([0, 1])
+
+
+def test_rows_of_weight_zero_are_no_rows_by_chance():
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    y = (rng.random(400) < p).astype(int)
+    idle = CalibrationSketch().update(y, p).update(y, p, np.zeros(400))
+    plain = CalibrationSketch().update(y, p)
+    found, expected = (sketch_report(sketch, output="dict") for sketch in (idle, plain))
+    assert found["measures"] == expected["measures"]
+    assert found["sketch"]["effective_rows"] == 400
+    assert "of the order of 0.05" in sketch_report(idle)

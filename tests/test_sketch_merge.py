@@ -57,3 +57,35 @@ def test_named_parts_come_once():
     assert (year.n_rows, year.n_parts) == (2, 2)
     with pytest.raises(ValueError, match="'part' parameter of update must be a string"):
         year.update([1], [0.5], part=3)
+
+
+def test_effective_rows_are_those_of_equal_weight():
+    y, p = [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4]
+    assert CalibrationSketch().effective_rows == 0
+    assert CalibrationSketch().update(y, p).effective_rows == 4
+    idle = CalibrationSketch().update(y, p).update(y, p, [0, 0, 0, 0])
+    assert (idle.n_rows, idle.effective_rows) == (8, 4)
+    uneven = CalibrationSketch().update(y, p, [3, 1, 0, 0])
+    assert uneven.effective_rows == pytest.approx(16 / 10, rel=1e-15)
+    again = CalibrationSketch.from_dict((uneven + uneven).to_dict())
+    assert again.effective_rows == pytest.approx(32 / 10, rel=1e-15)
+
+
+def test_the_order_of_columns_survives_a_merge():
+    plain = CalibrationSketch(pos_label="b").update(["a"], [0.3])
+    ordered = CalibrationSketch(pos_label="b", labels=["b", "a"])
+    for whole in (plain + ordered, ordered + plain):
+        assert whole.update(["a"], [[0.25, 0.75]]).mean_forecast == pytest.approx(0.275)
+    with pytest.raises(ValueError, match=r"other must have labels=\['b', 'a'\]"):
+        ordered.merge(CalibrationSketch(pos_label="b", labels=["a", "b"]))
+
+
+def test_an_empty_chunk_is_empty_throughout():
+    with pytest.raises(ValueError, match="sample_weight must be as empty as y_true; got length 1"):
+        CalibrationSketch().update([], [], [1])
+
+
+@pytest.mark.parametrize("method", ["ece", "actionable_error", "soft_cdl"])
+def test_true_is_no_number_of_bins(method):
+    with pytest.raises(ValueError, match="n_bins"):
+        getattr(CalibrationSketch().update([0, 1], [0.2, 0.4]), method)(True)

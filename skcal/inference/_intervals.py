@@ -23,6 +23,12 @@ from skcal.inference._results import IntervalResult, NullReference
 # never below 0, and 0 for calibrated populations: only these have a floor, and a test against it
 ERRORS = {getattr(metrics, name) for name in metrics.__all__} - {metrics.score_decomposition}
 ERRORS.add(swap_regret)
+# the most that they can be, where it is not 1; swap regret is on the scale of its utilities
+HIGHEST = {
+    metrics.soft_calibration_decision_loss: 0.5,
+    metrics.actionable_binned_error: 2.0,
+    swap_regret: np.inf,
+}
 # of which the value at given rates is that of many copies of each row: not of a sample's distance
 REDRAWN = ERRORS - {metrics.calibration_distance}
 # which look at one resolution: their bias falls steadily as the error grows. That of measures which
@@ -59,7 +65,8 @@ def interval_of(study, confidence, method, seeds, work, null_draws=None):
             chance = float(_quantiles(null_draws[:, 0], (1 + confidence) / 2))
             low = min(low, _least_error(measure, value, value - low, known[0], chance))
         low = 0.0 if pvalue_of(study, null_draws) > 1 - confidence + 1e-9 else low
-    return IntervalResult(value, float(np.clip(low, 0.0, value)), max(high, value), spread)
+    high = max(min(high, HIGHEST.get(measure, 1.0)), value)
+    return IntervalResult(value, float(np.clip(low, 0.0, value)), high, spread)
 
 
 def assess(measure, sample, confidence, n_resamples, work, random_state):

@@ -50,6 +50,7 @@ def describe(sample, n_resamples, n_jobs, random_state, tell=None):
         if tell is not None:
             tell(f"drawing {short} ...")
         measures[name].update(_draws(measure, sample, n_resamples, n_jobs, random_state))
+    measures["bece"]["pvalue"] = None  # rounding hides what is wrong: no test of calibration
     return {
         "n": sample.n,
         "weight": sample.total,
@@ -58,6 +59,7 @@ def describe(sample, n_resamples, n_jobs, random_state, tell=None):
         "distinct_forecasts": int(sample.atoms.x.size),
         "brier_score": asdict(decompose(sample)),
         "confidence": CONFIDENCE,
+        "n_resamples": n_resamples,
         "measures": measures,
         "regret_bound": min(2 * (soft.loss + 1 / m), 1.0),
         "worst_case": None if task is None else _describe_task(task),
@@ -68,7 +70,8 @@ def describe(sample, n_resamples, n_jobs, random_state, tell=None):
 def describe_sketch(sketch):
     """The report of a sketch as a dict of the same form: bounds in place of draws."""
     finest = 2 * sketch.n_bins
-    n_bins, steps = min(ECE_BINS, finest), min(_power_of_two(balanced_bins(sketch.n_rows)), finest)
+    rows = sketch.effective_rows
+    n_bins, steps = min(ECE_BINS, finest), min(_power_of_two(balanced_bins(rows)), finest)
     soft = sketch.scdl()
     values = {
         "scdl": soft,
@@ -92,10 +95,15 @@ def describe_sketch(sketch):
         "distinct_forecasts": None,
         "brier_score": None,
         "confidence": CONFIDENCE,
+        "n_resamples": None,
         "measures": measures,
         "regret_bound": soft.regret_bound,
         "worst_case": None,
-        "sketch": {"n_bins": sketch.n_bins, "n_parts": sketch.n_parts},
+        "sketch": {
+            "n_bins": sketch.n_bins,
+            "n_parts": sketch.n_parts,
+            "effective_rows": rows,
+        },
     }
 
 

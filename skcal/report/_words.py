@@ -13,6 +13,7 @@ HEADINGS = {
         "p-value",
     ],
 }
+JUDGES = ("smce", "smece")  # stable, and blind to different faults
 COMPARED = {
     "interval": "the lower end of its 95% interval",
     "bound": "the lower end of what is known of these rows",
@@ -44,8 +45,7 @@ def layout(report):
     """Which of the `HEADINGS` the table has."""
     if report["sketch"] is not None:
         return "bounds"
-    drawn = any(measure["pvalue"] is not None for measure in report["measures"].values())
-    return "draws" if drawn else "values"
+    return "values" if report["n_resamples"] is None else "draws"
 
 
 def table(report):
@@ -62,33 +62,45 @@ def _cells(measure, shown):
     cells = [(f"{measure['value']:.4f}",)]
     if shown == "bounds":
         cells.append((f"{measure['lower']:.4f}", f"{measure['upper']:.4f}"))
-    elif measure["pvalue"] is not None:
+    elif measure["confidence_interval"] is not None:
         (low, high), chance = measure["confidence_interval"], measure["by_chance"]
         cells.append((f"{low:.4f}", f"{high:.4f}"))
         cells.append((f"{chance['low']:.4f}", f"{chance['high']:.4f}"))
-        cells.append((f"{measure['pvalue']:.3f}",))
+        cells.append(("-" if measure["pvalue"] is None else f"{measure['pvalue']:.3f}",))
     return cells
 
 
 def verdict(report):
-    """One sentence, by the measure that is exact, stable and tests at its level; or None."""
-    smooth = report["measures"]["smce"]
+    """One sentence, by two tests that share the level of 1 - confidence; or None."""
     if report["sketch"] is not None:
-        return (
-            f"The smCE of these rows lies between {smooth['lower']:.4f} and "
-            f"{smooth['upper']:.4f}. No rows are drawn again at this number: chance alone would "
-            f"show a smCE of the order of {report['n'] ** -0.5:.1g}."
-        )
-    if smooth["pvalue"] is None:
+        return _verdict_of_sketch(report)
+    if report["n_resamples"] is None:
         return None
-    low, high = smooth["confidence_interval"]
-    if smooth["pvalue"] <= 1 - report["confidence"]:
+    level = (1 - report["confidence"]) / len(JUDGES)
+    if 1 / (report["n_resamples"] + 1) > level:
+        return f"No verdict: it takes {round(1 / level) - 1} draws at least."
+    measures = {MEASURES[name][0]: report["measures"][name] for name in JUDGES}
+    ends = [measure["confidence_interval"][1] for measure in measures.values()]
+    clearest = min(measures, key=lambda short: measures[short]["pvalue"])
+    pvalue, (low, high) = (measures[clearest][key] for key in ("pvalue", "confidence_interval"))
+    if pvalue <= level:
         return (
-            f"Not calibrated: chance gives a smCE as large in at most {smooth['pvalue']:.3g} of "
+            f"Not calibrated: chance gives a {clearest} as large in at most {pvalue:.3g} of "
             f"samples; it lies between {low:.4f} and {high:.4f} with 95% confidence."
         )
     return (
-        f"No evidence against calibration: the interval of the smCE reaches from 0 to {high:.4f}."
+        f"No evidence against calibration in the {' and '.join(measures)}, tested together at the "
+        f"level {1 - report['confidence']:.2g}: their 95% intervals reach up to "
+        f"{' and '.join(f'{end:.4f}' for end in ends)}."
+    )
+
+
+def _verdict_of_sketch(report):
+    smooth = report["measures"]["smce"]
+    return (
+        f"The smCE of these rows lies between {smooth['lower']:.4f} and "
+        f"{smooth['upper']:.4f}. No rows are drawn again at this number: chance alone would "
+        f"show a smCE of the order of {report['sketch']['effective_rows'] ** -0.5:.1g}."
     )
 
 
@@ -99,8 +111,8 @@ def worst_case(report):
         return None
     cuts = " and ".join(f"{v:.4g}" for v in worst["thresholds"])
     return (
-        "Of all decisions with utilities in [0, 1], trusting these forecasts hurts one the most "
-        f"that changes its action at {cuts}: {report['measures']['cdl']['value']:.4f} a row."
+        f"The worst decision with utilities in [0, 1] changes its action at {cuts}; its mean "
+        f"regret is {report['measures']['cdl']['value']:.4f} a row."
     )
 
 
@@ -110,7 +122,8 @@ def gates(report):
 
 
 def _gate(gate):
-    verb = "FAILED: {} exceeds" if gate["exceeded"] else "Passed: {} does not exceed"
+    kept = "does not exceed" if gate["compared"] == "point" else "is not shown to exceed"
+    verb = "FAILED: {} exceeds" if gate["exceeded"] else f"Passed: {{}} {kept}"
     chance = gate["by_chance"]
     return (
         f"{verb.format(MEASURES[gate['measure']][0])} {gate['limit']:g}. Compared was "
@@ -153,7 +166,7 @@ def _sentences(report):
         + (", left out here" if measures["sintce"]["value"] is None else ""),
         "ece": f"mean gap of forecast and rate in {measures['ece']['n_bins']} equal-width bins",
         "bece": f"round forecasts down to the grid of step 1/{steps} and act on them: swap regret "
-        f"at most this; rounding adds up to {2 / steps:.2g} of it",
+        f"at most this; rounding adds up to {2 / steps:.2g} of it, or hides as much: no p-value",
     }
 
 
@@ -161,7 +174,7 @@ def _of_distinct(report):
     if report["sketch"] is not None:
         return "; the value takes forecasts closer than a bin for equal"
     if 2 * report["distinct_forecasts"] > report["n"]:
-        return "; most of them differ, so it would not shrink with more rows"
+        return "; most of them differ: part of it is chance that more rows do not remove"
     return ""
 
 

@@ -5,12 +5,12 @@ import numpy as np
 from skcal._numerics._bins import cell_sums
 from skcal._reading import fail, fail_parameter, read, shown
 from skcal._results import plain
-from skcal._validation import Integral, Real, check_classes, check_sample, check_weights
+from skcal._validation import Integral, Real, check_classes, check_sample
 from skcal.sketch import _stored, _values
 from skcal.sketch._cells import Cells
+from skcal.sketch._chunks import names_of_chunk, of_one_class, weights_of_chunk
 
 MOST_BINS = 2**22  # 270 MB of sums
-HEAVIEST = 1e100  # and its inverse: sums of such weights neither overflow nor vanish
 
 
 class CalibrationSketch:
@@ -72,6 +72,7 @@ class CalibrationSketch:
         self.neg_label = _negative_of(self._labels, self._pos_label)
         self.weighted = False
         self.n_rows = self.n_parts = 0
+        self._squares = 0.0  # sum of the squared weights
         self.parts = frozenset()
         self._mass, self._moved = np.zeros((2, 2 * self.n_bins + 1, 2))
 
@@ -102,20 +103,21 @@ class CalibrationSketch:
             If an argument is not of this form, or the labels do not go with those of earlier
             chunks; the message names it. The sketch is then as it was.
         """
-        names = _names(part)
+        names = names_of_chunk(part)
         self._refuse_repeated(names)
         y = read(y_true, "y_true")
         if y.shape[0]:
-            sample = check_sample(y, y_proba, None, self._pos_label, self._labels)
-            w = _weights_of_chunk(sample_weight, y.shape[0])
+            sample = check_sample(y, of_one_class(y_proba), None, self._pos_label, self._labels)
+            w = weights_of_chunk(sample_weight, y.shape[0])
             negative = self._agreed(_negative_in(y, sample.y))
             mass, moved = cell_sums(sample.y, sample.p, w, 2 * self.n_bins)
             self._mass += mass
             self._moved += moved
             self.neg_label = negative
             self.weighted |= w is not None
-        elif read(y_proba, "y_proba").shape[0]:
-            fail("y_proba", "be as empty as y_true", f"length {len(y_proba)}")
+            self._squares += float(y.shape[0] if w is None else np.square(w).sum())
+        else:
+            _check_empty(y_proba, sample_weight)
         self.n_rows += y.shape[0]
         self.n_parts += 1
         self.parts |= names
@@ -145,11 +147,15 @@ class CalibrationSketch:
             fail("other", f"have n_bins={self.n_bins}", f"n_bins={other.n_bins}")
         if other.pos_label != self.pos_label:
             fail("other", f"have the positive label {self.pos_label!r}", repr(other.pos_label))
+        if None not in (self._labels, other._labels) and self._labels != other._labels:
+            fail("other", f"have labels={self._labels}", f"labels={other._labels}")
         self._refuse_repeated(other.parts)
         self.neg_label = self._agreed(other.neg_label)
+        self._labels = other._labels if self._labels is None else self._labels
         self._mass += other._mass
         self._moved += other._moved
         self.weighted |= other.weighted
+        self._squares += other._squares
         self.n_rows += other.n_rows
         self.n_parts += other.n_parts
         self.parts |= other.parts
@@ -190,6 +196,11 @@ class CalibrationSketch:
         return float(self._mass.sum())
 
     @property
+    def effective_rows(self):
+        """Number of equally weighted rows that would vary as much by chance."""
+        return self.weight**2 / self._squares if self._squares else 0.0
+
+    @property
     def base_rate(self):
         """Rate of positive outcomes."""
         cells = self._cells()
@@ -224,6 +235,11 @@ class CalibrationSketch:
         Returns
         -------
         SketchValue
+
+        Raises
+        ------
+        ValueError
+            If the number of bins is none of these, or no row has been seen.
         """
         m = _power_of_two(n_bins, 2 * self.n_bins, "soft_cdl")
         return _values.soft_loss(self._cells(), m)
@@ -253,8 +269,13 @@ class CalibrationSketch:
         Returns
         -------
         SketchValue
+
+        Raises
+        ------
+        ValueError
+            If the number of bins is none of these, or no row has been seen.
         """
-        if not isinstance(n_bins, Integral) or not 1 <= n_bins <= 2 * self.n_bins:
+        if not _whole(n_bins) or not 1 <= n_bins <= 2 * self.n_bins:
             fail_parameter("ece", "n_bins", f"be from 1 to {2 * self.n_bins}", repr(n_bins))
         return _values.ece(self._cells(), int(n_bins))
 
@@ -269,6 +290,11 @@ class CalibrationSketch:
         Returns
         -------
         SketchValue
+
+        Raises
+        ------
+        ValueError
+            If the number of bins is none of these, or no row has been seen.
         """
         m = _power_of_two(n_bins, 2 * self.n_bins, "actionable_error", least=1)
         return _values.actionable_error(self._cells(), m)
@@ -388,6 +414,7 @@ class CalibrationSketch:
             "labels": self._labels,
             "negative": self.neg_label,
             "weighted": self.weighted,
+            "squares": self._squares,
             "n_rows": self.n_rows,
             "n_parts": self.n_parts,
             "parts": sorted(self.parts),
@@ -402,6 +429,7 @@ class CalibrationSketch:
             _stored.refuse("its labels do not fit together")
         self.neg_label, self.weighted = negative, header["weighted"]
         self.n_rows, self.n_parts = header["n_rows"], header["n_parts"]
+        self._squares = header["squares"]
         self.parts = frozenset(header["parts"])
         _stored.fill(self._mass, self._moved, stored)
 
@@ -424,10 +452,20 @@ class CalibrationSketch:
 
 
 def _power_of_two(value, most, function, least=2):
-    if not isinstance(value, Integral) or not least <= value <= most or value & (value - 1):
+    if not _whole(value) or not least <= value <= most or value & (value - 1):
         must = f"be a power of two from {least} to {most}"
         fail_parameter(function, "n_bins", must, repr(value))
     return int(value)
+
+
+def _whole(value):
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _check_empty(y_proba, sample_weight):
+    for values, name in ((y_proba, "y_proba"), (sample_weight, "sample_weight")):
+        if values is not None and (rows := read(values, name).shape[0]):
+            fail(name, "be as empty as y_true", f"length {rows}")
 
 
 def _check_pos_label(pos_label):
@@ -455,25 +493,3 @@ def _negative_in(y_true, outcomes):
         return None
     label = np.ravel(y_true)[first : first + 1].tolist()[0]
     return int(label) if isinstance(label, float) else label
-
-
-def _weights_of_chunk(sample_weight, n):
-    """Checked weights on their own scale, which the chunks share; all may be zero."""
-    if sample_weight is None:
-        return None
-    w = read(sample_weight, "sample_weight")
-    nothing = w.dtype.kind in "biuf" and w.size and not w.any()
-    check_weights(w + 1 if nothing else w, n)
-    w = w.ravel().astype(np.float64, copy=False)
-    if not nothing and not 1 / HEAVIEST < w.max() < HEAVIEST:
-        must = f"have a maximum between {1 / HEAVIEST:g} and {HEAVIEST:g}"
-        fail("sample_weight", must, f"{w.max():g}")
-    return w
-
-
-def _names(part):
-    if part is None:
-        return frozenset()
-    if not isinstance(part, str):
-        fail_parameter("update", "part", "be a string or None", repr(part))
-    return frozenset([part])

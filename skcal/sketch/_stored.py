@@ -16,6 +16,7 @@ TYPES = {
     "labels": (list, type(None)),
     "negative": object,
     "weighted": bool,
+    "squares": float,
     "n_rows": int,
     "n_parts": int,
     "parts": list,
@@ -65,6 +66,8 @@ def _check(header, index, mass, moved):
         refuse("its sums do not fit together")
     rows, parts = header["n_rows"], header["n_parts"]
     counted = index.size <= rows if header["weighted"] else mass.sum() == rows
+    squares, total = header["squares"], float(mass.sum())  # Cauchy and Schwarz bound the squares
+    counted &= np.isfinite(squares) and total * total <= rows * squares * (1 + 1e-9)
     if not counted or parts < max(len(header["parts"]), min(rows, 1)):
         refuse("its counts do not fit together")
 

@@ -24,11 +24,21 @@ STEEPNESS = np.sqrt(2 / np.pi)  # integral of abs(K'), K the Gaussian kernel of 
 class SketchValue:
     """A measure of all rows that a sketch has seen.
 
+    It rounds, formats and compares by size as its value does; it equals only a result with the same
+    fields, never a number.
+
     Parameters
     ----------
     value : float
     lower, upper : float
         The measure of the rows themselves lies between them.
+
+    Examples
+    --------
+    >>> from skcal.sketch import CalibrationSketch
+    >>> loss = CalibrationSketch().update([1, 1, 0, 1], [0.5, 0.5, 0.5, 0.5]).cdl()
+    >>> round(loss, 1), f"{loss:.2f}", loss < 0.6
+    (0.5, '0.50', True)
     """
 
     value: float
@@ -42,6 +52,24 @@ class SketchValue:
 
     def __float__(self):
         return self.value
+
+    def __round__(self, ndigits=None):
+        return round(self.value, ndigits)
+
+    def __format__(self, spec):
+        return format(self.value, spec) if spec else str(self)
+
+    def __lt__(self, other):
+        return self.value < other
+
+    def __le__(self, other):
+        return self.value <= other
+
+    def __gt__(self, other):
+        return self.value > other
+
+    def __ge__(self, other):
+        return self.value >= other
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,42 @@
+"""What a sketch takes at a time: checks that its chunks need beside those of a sample."""
+
+import numpy as np
+
+from skcal._reading import fail, fail_parameter, read
+from skcal._validation import check_weights
+
+HEAVIEST = 1e100  # and its inverse: sums of such weights neither overflow nor vanish
+
+
+def of_one_class(y_proba):
+    """Probabilities as an array of at most two columns, where no ``multiclass`` takes more."""
+    p = read(y_proba, "y_proba")
+    if p.ndim == 2 and p.shape[1] > 2:
+        must = (
+            "have one or two columns (of more classes, take one against the rest: y_true == k and "
+            "y_proba[:, k])"
+        )
+        fail("y_proba", must, f"shape {p.shape}")
+    return p
+
+
+def weights_of_chunk(sample_weight, n):
+    """Checked weights on their own scale, which the chunks share; all may be zero."""
+    if sample_weight is None:
+        return None
+    w = read(sample_weight, "sample_weight")
+    nothing = w.dtype.kind in "biuf" and w.size and not w.any()
+    check_weights(w + 1 if nothing else w, n)
+    w = w.ravel().astype(np.float64, copy=False)
+    if not nothing and not 1 / HEAVIEST < w.max() < HEAVIEST:
+        must = f"have a maximum between {1 / HEAVIEST:g} and {HEAVIEST:g}"
+        fail("sample_weight", must, f"{w.max():g}")
+    return w
+
+
+def names_of_chunk(part):
+    if part is None:
+        return frozenset()
+    if not isinstance(part, str):
+        fail_parameter("update", "part", "be a string or None", repr(part))
+    return frozenset([part])
