@@ -45,7 +45,7 @@ populations = {
 
 # %%
 # Sizes are a factor of 1.5 apart: SCDL is often a power of two, and its curve repeats itself every
-# factor of 4, so sizes in that ratio would all see the same point of it. Means are over 500
+# factor of 4, so sizes in that ratio would all see the same point of it. Means are over 400
 # samples, or over the first 200 of them for the slow measures.
 sizes = (600 * 1.5 ** np.arange(12)).astype(int)
 slow = ("smCE", "smooth ECE")
@@ -55,7 +55,7 @@ def mean_error(kind, n):
     """Mean absolute error of every measure over samples of n rows."""
     rng = np.random.default_rng(n)
     error = {name: [] for name in measures}
-    for sample in range(500):
+    for sample in range(400):
         p = rng.random(n)
         y = (rng.random(n) < (p if kind == "calibrated" else p**2)).astype(int)
         for (name, measure), population in zip(measures.items(), populations[kind], strict=True):
