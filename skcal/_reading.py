@@ -8,6 +8,7 @@ from typing import NoReturn
 import numpy as np
 
 INSIDE = ("skcal.", "sklearn.", "joblib.")
+RAGGED_WARNS = np.lib.NumpyVersion(np.__version__) < "1.24.0"  # newer ones raise
 LISTED = 10  # labels that an error message shows at most
 LABEL = str | bytes | Real | np.bool_  # what one label may be
 
@@ -68,11 +69,16 @@ def dense(values, name):
     if hasattr(values, "toarray"):
         fail(name, "be a dense array", f"a sparse one ({type(values).__name__})")
     try:
+        if not RAGGED_WARNS or hasattr(values, "dtype"):
+            return np.asarray(values)
+        # not where it can be helped: threads that do this at once may leave the filter behind
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # older NumPy warns where newer ones raise
+            warnings.simplefilter("error")
             return np.asarray(values)
     except (ValueError, Warning):
         fail(name, "be an array", "nested sequences of different lengths")
+    except MemoryError:
+        raise
     except Exception as error:  # of other libraries, whose types NumPy may not know
         fail(name, "be an array", f"{type(values).__name__} that NumPy cannot read ({error})")
 
@@ -82,11 +88,9 @@ def numbers(values):
     if np.ma.is_masked(values):
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of complex numbers
-            array = np.asarray(values)
-            return array.astype(np.float64) if array.dtype.kind in "biufO" else None
-    except (TypeError, ValueError, OverflowError, Warning):
+        array = np.asarray(values)
+        return array.astype(np.float64) if array.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError, Warning):  # old NumPy may warn of ragged lists
         return None
 
 

@@ -1,6 +1,7 @@
 """The input border: what is accepted, and one clear error for everything else, in every measure."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -426,3 +427,14 @@ def test_return_certificate_is_a_parameter_of_all(row):
 def test_options_are_keywords_only(row):
     with pytest.raises(TypeError):
         row.function(Y, P, [1, 1, 1, 1])
+
+
+def test_arrays_are_read_without_a_hand_on_the_filters_of_warnings(monkeypatch):
+    # The process has one list of filters: threads that save and restore it leave each other's.
+    def taken(*arguments, **options):
+        raise AssertionError("the filters are those of all threads")
+
+    monkeypatch.setattr(warnings, "catch_warnings", taken)
+    y, p = np.array([0, 1]), np.array([0.2, 0.7])
+    assert metrics.ece(y, p, sample_weight=np.ones(2)) == pytest.approx(0.25)
+    assert skcal.CalibrationSketch().update(y, p, np.ones(2)).n_rows == 2
