@@ -177,7 +177,7 @@ def rows_of(kind, forms):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return formed if wrap is None else wrap(formed)
-        except Exception:  # a container that cannot hold these values
+        except Exception:  # a container that cannot hold these values; each holds some: test_fuzz
             return formed
 
     return draw

@@ -119,7 +119,7 @@ def test_edges_follow_the_precision_of_columns_too(dtype, container):
     # .7 in single precision lies below .7 in double precision, and still starts its bin.
     p = np.array([0.7, 0.3, 0.1, 0.9], dtype=dtype)
     module = pytest.importorskip(container)
-    if dtype is np.float16 and container == "polars":
+    if dtype is np.float16 and container == "polars" and not hasattr(module, "Float16"):
         pytest.skip("no half precision in older releases")
     expected = ece([0, 0, 0, 0], p, n_bins=10, return_certificate=True).count.tolist()
     assert [k for k in range(10) if expected[k]] == [1, 3, 7, 9]

@@ -27,7 +27,7 @@ from skcal import decision
 from skcal.recalibration import PartitionCalibrator
 from skcal.sketch import CalibrationSketch
 from tests.forecasters import Given
-from tests.fuzz import GOOD, INF, NEVER_ODD, ODD
+from tests.fuzz import CONTAINERS, GOOD, INF, NEVER_ODD, ODD, SPOILERS
 from tests.strategies import Rows, samples
 
 matplotlib.use("Agg")
@@ -341,3 +341,10 @@ def test_a_result_in_range_or_one_clear_error(name):
 @pytest.mark.parametrize("name", sorted(RESULTS))
 def test_many_calls(name):
     fuzz(name, 40 * EXAMPLES)
+
+
+@pytest.mark.parametrize("wrap", [*CONTAINERS, *SPOILERS])
+def test_each_container_holds_what_it_is_for(wrap):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert wrap(np.array([0, 1, 1])) is not None
