@@ -49,6 +49,11 @@ class Balance(NamedTuple):
         return max(self.loss, 1.0 / self.n_bins)
 
 
+def most_regret(loss: float, m: float) -> float:
+    """Swap regret, with utilities in [0, 1], of responding to predictions rounded to step 1/m."""
+    return min(2 * (loss + 1 / m), 1.0)
+
+
 def soft_loss(bins: Bins, m: int) -> tuple[float, float]:
     """SCDL_m of normalised bins, and the grid point at which the curve is largest."""
     excess = np.abs(bins.residual) - bins.mass / m

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skcal._numerics._envelopes import edge_height, regret_curve, supporting_line
-from skcal._numerics._soft_loss import Bins, rounded_bins, self_balancing, soft_loss
+from skcal._numerics._soft_loss import Bins, most_regret, rounded_bins, self_balancing, soft_loss
 from skcal._results import Certificate
 from skcal._validation import (
     Integral,
@@ -129,7 +129,7 @@ class SoftDecisionLossCertificate(Certificate):
         In expectation over the rounding, for every task with utilities in [0, 1]; at most 1, which
         no swap exceeds. 0 when the sample is calibrated: then best response needs no rounding.
         """
-        return min(2 * (self.loss + 1 / self.n_bins), 1.0)
+        return most_regret(self.loss, self.n_bins)
 
     def verify(self):
         """Recompute SCDL_m and SCDL_2m from the bins, by definition, and the balance around m."""

@@ -5,6 +5,7 @@ from dataclasses import asdict
 import numpy as np
 
 from skcal import metrics
+from skcal._numerics._soft_loss import most_regret
 from skcal.decision._worst_case import regret_envelope, task_of_edge
 from skcal.inference._intervals import assess
 from skcal.metrics._binned import balanced_bins, binned_error, rounded_error
@@ -61,7 +62,7 @@ def describe(sample, n_resamples, n_jobs, random_state, tell=None):
         "confidence": CONFIDENCE,
         "n_resamples": n_resamples,
         "measures": measures,
-        "regret_bound": min(2 * (soft.loss + 1 / m), 1.0),
+        "regret_bound": most_regret(soft.loss, m),
         "worst_case": None if task is None else _describe_task(task),
         "sketch": None,
     }

@@ -34,6 +34,12 @@ def weights_of_chunk(sample_weight, n):
     return w
 
 
+def check_empty(y_proba, sample_weight):
+    for values, name in ((y_proba, "y_proba"), (sample_weight, "sample_weight")):
+        if values is not None and (rows := read(values, name).shape[0]):
+            fail(name, "be as empty as y_true", f"length {rows}")
+
+
 def names_of_chunk(part):
     if part is None:
         return frozenset()

@@ -8,7 +8,7 @@ from skcal._results import plain
 from skcal._validation import Integral, Real, check_classes, check_sample
 from skcal.sketch import _stored, _values
 from skcal.sketch._cells import Cells
-from skcal.sketch._chunks import names_of_chunk, of_one_class, weights_of_chunk
+from skcal.sketch._chunks import check_empty, names_of_chunk, of_one_class, weights_of_chunk
 
 MOST_BINS = 2**22  # 270 MB of sums
 
@@ -117,7 +117,7 @@ class CalibrationSketch:
             self.weighted |= w is not None
             self._squares += float(y.shape[0] if w is None else np.square(w).sum())
         else:
-            _check_empty(y_proba, sample_weight)
+            check_empty(y_proba, sample_weight)
         self.n_rows += y.shape[0]
         self.n_parts += 1
         self.parts |= names
@@ -460,12 +460,6 @@ def _power_of_two(value, most, function, least=2):
 
 def _whole(value):
     return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _check_empty(y_proba, sample_weight):
-    for values, name in ((y_proba, "y_proba"), (sample_weight, "sample_weight")):
-        if values is not None and (rows := read(values, name).shape[0]):
-            fail(name, "be as empty as y_true", f"length {rows}")
 
 
 def _check_pos_label(pos_label):

@@ -10,7 +10,7 @@ import numpy as np
 
 from skcal._numerics._bins import bin_index, bins_of_cells, coarsen
 from skcal._numerics._envelopes import edge_over
-from skcal._numerics._soft_loss import TIE, grid_loss
+from skcal._numerics._soft_loss import TIE, grid_loss, most_regret
 from skcal.decision._worst_case import regret_envelope
 from skcal.metrics._decision_loss import decision_loss, soft_decision_loss
 from skcal.metrics._distance import lower_distance_of
@@ -96,7 +96,7 @@ class SoftSketchValue(SketchValue):
 
         In expectation over the rounding, for every task with utilities in [0, 1].
         """
-        return min(2 * (self.loss + 1 / self.n_bins), 1.0)
+        return most_regret(self.loss, self.n_bins)
 
 
 def soft_losses(cells):
