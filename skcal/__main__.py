@@ -11,6 +11,7 @@ from skcal import __version__, _demo
 from skcal._files import DEFAULT_COLUMNS, Progress, read_forecasts
 from skcal._reading import CalibrationWarning, fail
 from skcal.display._base import require_matplotlib
+from skcal.inference._procedures import MOST_DRAWS
 from skcal.report._describe import MEASURES, describe, describe_sketch
 from skcal.report._gates import judge, needs_draws, parse_limit
 from skcal.report._html import render_html
@@ -72,8 +73,9 @@ def _report(options):
 
 def _check(options, limits):
     """Refuse before the work what would be refused after it."""
-    if options.resamples and options.resamples < 19:
-        fail("--resamples", "be 0 or at least 19", options.resamples)
+    if options.resamples and not 19 <= options.resamples <= MOST_DRAWS:
+        must = "be 0 or at least 19" if options.resamples < 19 else f"be at most {MOST_DRAWS}"
+        fail("--resamples", must, options.resamples)
     undrawn = [name for name, _ in limits if needs_draws(name)]
     if undrawn and not options.resamples and options.gate == "lower":
         must = f"be 'point' without resamples: the lower end for {undrawn[0]} is of an interval"
@@ -81,6 +83,8 @@ def _check(options, limits):
     if options.html is None:
         return
     require_matplotlib("the HTML report")
+    if options.html == "-":
+        fail("--html", "name a file: the report itself goes to standard output", "'-'")
     out = Path(options.html)
     if out.is_dir() or not out.parent.is_dir():
         fail("--html", "name a file in a directory that exists", repr(options.html))
@@ -138,7 +142,8 @@ def _parser():
     report.add_argument("--html", metavar="OUT", help="also write a web page with pictures")
     text = f"fail when a measure exceeds a limit; may be repeated. NAME: {', '.join(MEASURES)}"
     report.add_argument("--max", metavar="NAME=LIMIT", action="append", default=[], help=text)
-    text = "what exceeds: the lower end of the 95%% interval (default), or the value"
+    text = "what exceeds: the lower end of the 95%% interval or, for distances, of what is known "
+    text += "of these rows (default); or the value"
     report.add_argument("--gate", choices=("lower", "point"), default="lower", help=text)
     report.set_defaults(run=_report)
     demo = commands.add_parser("demo", help="the whole job on data that scikit-learn bundles")

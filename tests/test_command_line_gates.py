@@ -219,3 +219,11 @@ def test_interrupted_quietly(path, capsys, monkeypatch):
     monkeypatch.setattr("skcal.__main__.describe", interrupt)
     assert main(["report", path]) == 130
     assert capsys.readouterr() == ("", "")
+
+
+def test_what_no_report_can_do_is_refused_before_the_work(tmp_path, capsys):
+    path = write(tmp_path / "few.csv", [0, 1, 1], [0.1, 0.2, 0.9])
+    assert main(["report", path, "--resamples", "99999999"]) == 2
+    assert "--resamples must be at most 1000000; got 99999999" in capsys.readouterr().err
+    assert main(["report", path, "--html", "-"]) == 2
+    assert "--html must name a file" in capsys.readouterr().err

@@ -235,3 +235,19 @@ def test_the_heaviest_parts_are_drawn():
     drawn = PartitionDisplay(proof).plot(new_axes())
     assert len(drawn.sizes_.get_offsets()) == MOST_PARTS
     assert drawn.line_.get_ydata()[::3].tolist() == targets[:MOST_PARTS].tolist()
+
+
+def test_net_benefits_of_unlike_samples_share_axes():
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    many, few = rng.random(300) < 0.6, rng.random(300) < 0.1
+    first = NetBenefitDisplay.from_predictions(many, p)
+    before = first.ax_.get_ylim()
+    second = NetBenefitDisplay.from_predictions(few, p, ax=first.ax_)
+    low, high = second.ax_.get_ylim()
+    assert low <= before[0] and high >= before[1]
+    labels = second.ax_.get_legend_handles_labels()[1]
+    assert labels.count("treat all") == 1
+    assert f"treat all, {few.mean():.3g} positive" in labels
+    third = NetBenefitDisplay.from_predictions(many, p, ax=first.ax_)
+    assert third.all_ is first.all_

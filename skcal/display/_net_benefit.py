@@ -132,17 +132,23 @@ class NetBenefitDisplay(FromSketch, Display):
         NetBenefitDisplay
         """
         ax = self._axes(ax)
+        shared = [line for line in ax.get_lines() if line.get_label() == "treat all"]
         low, high, share = self.thresholds[0], self.thresholds[-1], self.prevalence
         whose = "model" if name is None and self.name is None else name
         self._curve(*thin(self.thresholds, self.net_benefit), whose, None, kwargs)
         grid = np.linspace(low, high, BENDS)
         always = share - (1 - share) * grid / (1 - grid)
-        self.all_ = reference(ax, "treat all", grid, always, linestyle="--")
+        others = any(not np.array_equal(line.get_ydata(), always) for line in shared)
+        every = f"treat all, {share:.3g} positive" if others else "treat all"
+        self.all_ = reference(ax, every, grid, always, linestyle="--")
         self.none_ = reference(ax, "treat none", [low, high], [0, 0], linestyle=":")
+        bottom, top = (-0.3 * share, 1.1 * share) if share else (-1.0, 0.1)
+        if shared:  # with models of other shares of positives, of which none may leave the axes
+            bottom, top = min(bottom, ax.get_ylim()[0]), max(top, ax.get_ylim()[1])
         ax.set(
             xlabel="Threshold probability" + self._positive,
             ylabel="Net benefit",
-            ylim=(-0.3 * share, 1.1 * share) if share else (-1.0, 0.1),
+            ylim=(bottom, top),
         )
         ax.legend(loc="best", fontsize="small")
         return self
