@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 from skcal import __version__, _demo
@@ -12,8 +13,9 @@ from skcal._files import DEFAULT_COLUMNS, Progress, read_forecasts
 from skcal._reading import CalibrationWarning, fail
 from skcal.display._base import require_matplotlib
 from skcal.inference._procedures import MOST_DRAWS
-from skcal.report._describe import MEASURES, describe, describe_sketch
-from skcal.report._gates import judge, needs_draws, parse_limit
+from skcal.metrics._names import MEASURES
+from skcal.report._describe import describe, describe_sketch
+from skcal.report._gates import check_rows, judge, needs_draws, parse_limit
 from skcal.report._html import render_html
 from skcal.report._pictures import pictures
 from skcal.report._text import render_text
@@ -56,7 +58,7 @@ def _report(options):
     _check(options, limits)
     tell = Progress()
     try:
-        report, forecasts = _measure(options, tell)
+        report, forecasts = _measure(options, limits, tell)
         if limits:
             report["gates"] = judge(report, limits, options.gate)
             options.status = EXCEEDED * any(gate["exceeded"] for gate in report["gates"])
@@ -92,10 +94,10 @@ def _check(options, limits):
         fail("--html", "name another file than the forecasts", repr(options.html))
 
 
-def _measure(options, tell):
-    forecasts = read_forecasts(
-        options.file, options.true, options.proba, options.weight, options.pos_label, tell
-    )
+def _measure(options, limits, tell):
+    columns = options.true, options.proba, options.weight
+    check = partial(check_rows, limits, options.gate)
+    forecasts = read_forecasts(options.file, *columns, options.pos_label, tell, check)
     if forecasts.sketch is not None:
         tell("measuring ...")
         return describe_sketch(forecasts.sketch), forecasts
@@ -132,7 +134,7 @@ def _parser():
     report.add_argument("file", metavar="FILE", help=text)
     for name, what in (("true", "labels"), ("proba", "probabilities")):
         columns = ", ".join(DEFAULT_COLUMNS[name])
-        text = f"column of the {what} (default: the first of {columns} that exists)"
+        text = f"column of the {what} (default: the first of {columns} that exists, any case)"
         report.add_argument(f"--{name}", metavar="COLUMN", help=text)
     report.add_argument("--weight", metavar="COLUMN", help="column of the weights")
     report.add_argument("--pos-label", metavar="LABEL", help="the positive label")

@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Real
 from typing import NoReturn
 
@@ -11,14 +13,31 @@ INSIDE = ("skcal.", "sklearn.", "joblib.")
 RAGGED_WARNS = np.lib.NumpyVersion(np.__version__) < "1.24.0"  # newer ones raise
 LISTED = 10  # labels that an error message shows at most
 LABEL = str | bytes | Real | np.bool_  # what one label may be
+QUIET = ContextVar("QUIET", default=False)
 
 
 class CalibrationWarning(UserWarning):
     """The input is valid, but the number may not mean what the user hopes."""
 
 
+@contextmanager
+def quiet():
+    """Calls inside do not `warn`.
+
+    Filters of warnings belong to the process, and would be left behind by threads that set them at
+    once; this belongs to the thread.
+    """
+    token = QUIET.set(True)
+    try:
+        yield
+    finally:
+        QUIET.reset(token)
+
+
 def warn(message):
     """Warn at the line of the caller outside this package and the wrappers of scikit-learn."""
+    if QUIET.get():
+        return
     frame, level = sys._getframe(1), 2
     while frame is not None and frame.f_globals.get("__name__", "").startswith(INSIDE):
         frame, level = frame.f_back, level + 1

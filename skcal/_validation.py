@@ -30,6 +30,7 @@ from skcal._reading import (
     fail_parameter,
     not_empty,
     numbers,
+    quiet,
     ravelled,
     read,
     shown,
@@ -64,6 +65,7 @@ __all__ = [
     "infer_classes",
     "is_conventional",
     "numbers",
+    "quiet",
     "read",
     "routing_enabled",
     "rows_of",
@@ -96,7 +98,7 @@ OVERSHOOT = 1e-6  # probabilities this far outside [0, 1] are single precision n
 EXTREME = 300  # binary exponent of the largest weight beyond which all are scaled
 LIGHT = 0.1  # mean weight below which weights were hardly meant to count rows
 MULTICLASS = ("raise", "classwise", "top_label")
-OR_MULTICLASS = ", unless multiclass is 'classwise' or 'top_label'"
+OR_ONE_CLASS = " (or take one class against the rest: y_true == k and y_proba[:, k])"
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,16 +141,22 @@ def check_samples(
     labels=None,
     multiclass="raise",
     name="y_proba",
+    among=MULTICLASS,
 ):
     """Turn the arguments of a measure into `Samples`: one, or one for each class.
 
     See the docstrings of `skcal.metrics` for what is accepted; errors call y_proba by ``name``.
+    ``among`` holds what multiclass may be: functions without one have "raise" alone.
     """
-    if not isinstance(multiclass, str) or multiclass not in MULTICLASS:
-        fail("multiclass", f"be one of {shown(MULTICLASS)}", repr(multiclass))
+    by_hand = "" if "classwise" in among else OR_ONE_CLASS
+    if not isinstance(multiclass, str) or multiclass not in among:
+        fail("multiclass", f"be one of {shown(among)}{by_hand}", repr(multiclass))
     y_raw = read(y_true, "y_true")
     p, precision = check_probabilities(
-        y_proba, n_columns=2 if multiclass == "raise" else None, name=name, otherwise=OR_MULTICLASS
+        y_proba,
+        n_columns=2 if multiclass == "raise" else None,
+        name=name,
+        otherwise=_unless(among[1:]) + by_hand,
     )
     _same_length(y_raw, p, name)
     w = check_weights(sample_weight, p.shape[0])
@@ -184,8 +192,13 @@ def check_samples(
 
 
 def check_sample(y_true, y_proba, sample_weight=None, pos_label=None, labels=None):
-    """The one sample of a binary problem."""
-    return check_samples(y_true, y_proba, sample_weight, pos_label, labels).samples[0]
+    """The one sample of a binary problem, for what has no ``multiclass``."""
+    only = ("raise",)
+    return check_samples(y_true, y_proba, sample_weight, pos_label, labels, among=only).samples[0]
+
+
+def _unless(multiclass):
+    return ", unless multiclass is " + " or ".join(map(repr, multiclass)) if multiclass else ""
 
 
 def weighted_sample(y, p, w, precision):

@@ -4,16 +4,13 @@ A calibration measure alone must never choose a model: the constant base rate mi
 `refit_calibrated` joins one with a proper loss.
 """
 
-import warnings
 from functools import partial
 from inspect import signature
 
 import numpy as np
 
-from skcal import metrics
 from skcal._validation import (
     BaseScorer,
-    CalibrationWarning,
     Interval,
     Real,
     StrOptions,
@@ -21,6 +18,7 @@ from skcal._validation import (
     check_probabilities,
     check_weights,
     fail,
+    quiet,
     shown,
     validate_params,
     warn,
@@ -28,6 +26,7 @@ from skcal._validation import (
 from skcal.decision._outcome import Outcome, check_sample_utility, respond, row_decider
 from skcal.decision._regret import best_swaps
 from skcal.decision._task import DecisionTask
+from skcal.metrics._names import MEASURES
 
 __all__ = [
     "calibration_scorers",
@@ -59,8 +58,7 @@ class ProbabilityScorer(BaseScorer):
                 "sklearn.calibration.CalibratedClassifierCV."
             )
         proba = _cached_probabilities(method_caller, estimator, X)
-        with warnings.catch_warnings():  # a search would repeat it for every candidate and fold
-            warnings.simplefilter("ignore", CalibrationWarning)
+        with quiet():  # a search would repeat warnings for every candidate and fold
             options = {**self._kwargs, **kwargs}
             return self._sign * self._score_func(
                 y_true, proba, classes=estimator.classes_, **options
@@ -149,20 +147,12 @@ def _measure(y_true, y_proba, *, classes, measure, pos_label=None, sample_weight
     return value
 
 
-NAMED = {
-    "neg_caldist": (metrics.calibration_distance, {"method": "bounds"}),
-    "neg_cdl": (metrics.calibration_decision_loss, {}),
-    "neg_cutoff": (metrics.cutoff_calibration_error, {}),
-    "neg_ece": (metrics.expected_calibration_error, {}),
-    "neg_lower_caldist": (metrics.lower_calibration_distance, {}),
-    "neg_scdl": (metrics.soft_calibration_decision_loss, {}),
-    "neg_smce": (metrics.smooth_calibration_error, {}),
-    "neg_smooth_ece": (metrics.smooth_ece, {}),
-}
+QUICK = {"caldist": {"method": "bounds"}}  # settings of named scorers
+SYNONYMS = {"neg_lower_caldist": "neg_distcal", "neg_smooth_ece": "neg_smece"}
 
 
 def get_scorer_names():
-    """Names that `get_scorer` knows.
+    """Names that `get_scorer` knows: "neg_" and the short name of a measure in `skcal.metrics`.
 
     "neg_caldist" is the upper end that ``calibration_distance(..., method="bounds")`` gives: quick
     enough for searches. The others are the measures as they are.
@@ -170,17 +160,19 @@ def get_scorer_names():
     Returns
     -------
     list of str
+        Each scorer once; "neg_lower_caldist" also names "neg_distcal", and "neg_smooth_ece" also
+        "neg_smece".
 
     Examples
     --------
     >>> from skcal import get_scorer_names
     >>> get_scorer_names()
-    ['neg_caldist', 'neg_cdl', 'neg_cutoff', 'neg_ece', 'neg_lower_caldist', 'neg_scdl', ...]
+    ['neg_bece', 'neg_caldist', 'neg_cdl', 'neg_cutoff', 'neg_distcal', 'neg_ece', 'neg_scdl', ...]
     """
-    return sorted(NAMED)
+    return sorted(f"neg_{short}" for short in MEASURES)
 
 
-def get_scorer(name):
+def get_scorer(name, *, pos_label=None, multiclass="raise"):
     """A ready scorer by name.
 
     scikit-learn keeps no registry for the names of other packages, so pass the object:
@@ -189,6 +181,8 @@ def get_scorer(name):
     ----------
     name : str
         One of `get_scorer_names`.
+    pos_label, multiclass
+        As in `make_calibration_scorer`.
 
     Returns
     -------
@@ -209,10 +203,14 @@ def get_scorer(name):
     >>> cross_val_score(DummyClassifier(), X, y, scoring=get_scorer("neg_scdl")).round(3)
     array([-0.003, -0.003, -0.003, -0.003, -0.   ])
     """
-    if not isinstance(name, str) or name not in NAMED:
-        fail("name", f"be one of {shown(get_scorer_names())}", repr(name))
-    measure, params = NAMED[name]
-    return make_calibration_scorer(measure, **params)
+    known = get_scorer_names()
+    if not isinstance(name, str) or name not in {*known, *SYNONYMS}:
+        fail("name", f"be one of {shown(known)}", repr(name))
+    short = SYNONYMS.get(name, name).removeprefix("neg_")
+    _, measure = MEASURES[short]
+    return make_calibration_scorer(
+        measure, pos_label=pos_label, multiclass=multiclass, **QUICK.get(short, {})
+    )
 
 
 def calibration_scorers(*, pos_label=None, multiclass="raise"):
@@ -241,8 +239,8 @@ def calibration_scorers(*, pos_label=None, multiclass="raise"):
     array([-0.04, -0.07, -0.04, -0.04, -0.02])
     """
     return {
-        name: make_calibration_scorer(measure, pos_label=pos_label, multiclass=multiclass, **params)
-        for name, (measure, params) in NAMED.items()
+        name: get_scorer(name, pos_label=pos_label, multiclass=multiclass)
+        for name in get_scorer_names()
     }
 
 

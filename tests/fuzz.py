@@ -265,7 +265,7 @@ GOOD = {
     "tp": one_of(0, 1),
     "tn": one_of(0, -1),
     "threshold": one_of(0.2, 0.5, 5e-324, np.nextafter(1, 0), 0, 1),
-    "name": one_of("neg_scdl", "neg_ece", "refer", "a", 3, "scdl"),
+    "name": one_of("neg_scdl", "neg_bece", "neg_smooth_ece", "refer", "a", 3, "scdl"),
     "value": one_of(0.5, {0: 1, 1: 2}, {"no": 1, "yes": 0}, {0: "x", 1: 2}, INF),
     "measure": one_of(
         *(getattr(metrics, name) for name in ("scdl", "ece", "smce", "cdl")),

@@ -33,10 +33,24 @@ def rows(*columns):
     return "\n".join(",".join(map(str, row)) for row in zip(*columns, strict=True))
 
 
-@pytest.mark.parametrize("header", ["y_true,y_proba", "label,p", "target,y_prob"])
+@pytest.mark.parametrize("header", ["y_true,y_proba", "label,p", "target,y_prob", "Y_TRUE,P"])
 def test_report_reads_the_usual_columns(write, capsys, header):
     assert main([*REPORT, write(f"{header}\n{rows(Y, P)}\n")]) == 0
     assert capsys.readouterr().out.rstrip() == quick_report(Y, P)
+
+
+def test_usual_columns_in_capitals_when_there_is_one_alone(write, capsys):
+    other = [0.9] * 4
+    exact = write(f"Y_TRUE,target,Y_PROBA,p\n{rows([1] * 4, Y, other, P)}")
+    assert main([*REPORT, exact]) == 0
+    assert capsys.readouterr().out.rstrip() == quick_report(Y, P)
+    assert main([*REPORT, write(f"Y,p,Label\n{rows(Y, P, Y)}")]) == 2
+    message = "--true must name a column when no single one is called one of ['y_true', "
+    assert message in capsys.readouterr().err
+    assert main([*REPORT, write(f"Y,p,Label\n{rows(Y, P, Y)}"), "--true", "Label"]) == 0
+    assert main([*REPORT, write(f"Y,p\n{rows(Y, P)}"), "--true", "y"]) == 2  # by its name only
+    assert main([*REPORT, write(f"Y,Y,p\n{rows(Y, Y, P)}")]) == 2
+    assert "name column 'Y' once" in capsys.readouterr().err
 
 
 def test_named_columns_weights_quotes_and_labels(write, capsys):

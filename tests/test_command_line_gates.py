@@ -8,8 +8,8 @@ import pytest
 
 from skcal import calibration_report
 from skcal.__main__ import main
-from skcal._files import _forecasts
-from skcal.report import sketch_report
+from skcal._files import _forecasts, _tables
+from skcal.report import _describe, _gates, sketch_report
 from skcal.sketch import CalibrationSketch
 
 
@@ -122,6 +122,48 @@ def test_measures_left_out_of_many_rows(tmp_path, capsys):
     assert main([*options, "caldist=1"]) == 2
     assert "got caldist, which is left out" in capsys.readouterr().err
     assert main([*options, "sintce=1", "--gate", "point"]) == 0
+
+
+FEW_ROWS = {"--max caldist=1": "caldist, which is left out", "--max sintce=1": "--gate must be"}
+IN_A_SKETCH = {f"--max {name}=1": f"{name}, which is left out" for name in ("caldist", "sintce")}
+POINT = " --gate point"
+
+
+@pytest.mark.parametrize(
+    ("most", "option", "message"),
+    [
+        *((400, *pair) for pair in FEW_ROWS.items()),
+        *((30, *pair) for pair in IN_A_SKETCH.items()),
+        *((30, option + POINT, message) for option, message in IN_A_SKETCH.items()),
+        (400, "--max caldist=1" + POINT, "caldist, which is left out"),
+        (400, "--max ece=1 --max caldist=1", "caldist, which is left out"),
+    ],
+)
+def test_what_so_many_rows_have_not_is_refused_once_they_are_known(
+    tmp_path, capsys, monkeypatch, most, option, message
+):
+    monkeypatch.setattr(_tables, "CHUNK", 20)
+    monkeypatch.setattr(_forecasts, "MOST_ROWS", most)
+    monkeypatch.setitem(_gates.LEFT_OUT, "caldist", 40)
+    monkeypatch.setitem(_describe.MOST_ROWS, "sintce", 40)
+    y, p = np.arange(200) % 2, np.full(200, 0.5)
+    p[100] = 2  # nobody gets there
+    path = write(tmp_path / "many.csv", y, p)
+    assert main(["report", path, *option.split()]) == 2
+    assert message in capsys.readouterr().err
+    assert main(["report", path, "--max", "scdl=1"]) == 2
+    assert "must lie in [0, 1]; got 2.0 in row 101" in capsys.readouterr().err
+
+
+def test_rows_without_weight_do_not_count(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(_describe, "PARTITIONED", 40)
+    monkeypatch.setitem(_gates.LEFT_OUT, "caldist", 40)
+    rows = np.column_stack([np.arange(60) % 2, np.full(60, 0.5), np.arange(60) < 40])
+    np.savetxt(tmp_path / "f.csv", rows, "%g", ",", header="y,p,w", comments="")
+    path, limit = str(tmp_path / "f.csv"), ["--max", "caldist=1", "--resamples", "0"]
+    status, (gate,) = gates_of(capsys, path, *limit, "--weight", "w")
+    assert (status, gate["compared"]) == (0, "bound")
+    assert main(["report", path, *limit]) == 2
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def something(result):
 UNIT, FINITE, NO_BOUND = Numbers(), Numbers(-1.7e308, 1.7e308), Numbers(0, INF)
 RESULTS = {
     **dict.fromkeys(skcal.metrics.__all__, UNIT),
-    "actionable_binned_error": Numbers(0, 2),
+    **dict.fromkeys(["actionable_binned_error", "bece"], Numbers(0, 2)),
     "score_decomposition": NO_BOUND,
     "DecisionResponse": FINITE,
     "DecisionTask": FINITE,
@@ -217,8 +217,8 @@ RESULTS = {
     "RecalibratedClassifier": UNIT,
     "ShrinkageCalibrator": UNIT,
     "nearest_calibrated_partition": UNIT,
-    "calibration_scorers": Numbers(-1, 0),
-    "get_scorer": Numbers(-1, 0),
+    "calibration_scorers": Numbers(-2, 0),
+    "get_scorer": Numbers(-2, 0),
     "get_scorer_names": something,
     "make_calibration_scorer": Numbers(-2, 0),
     "neg_swap_regret_scorer": FINITE,
@@ -279,6 +279,13 @@ def result_of(call, names, estimator):
         return None
 
 
+def usual(key, default, rows):
+    if key in ROWS or key in PREDICTIONS:
+        column = getattr(rows, ROWS.get(key, "p"))
+        return np.ones(rows.y.size) if column is None and key == "mass" else column
+    return USUAL[key] if default is EMPTY or (key in QUICKER and default is not None) else default
+
+
 def call_of(name, random, rows):
     use, known = parameters_of(name)
     if use in OF_N_ROWS:
@@ -289,13 +296,8 @@ def call_of(name, random, rows):
         if key in spoilt:
             odd = key not in NEVER_ODD and random.random() < 0.5
             arguments[key] = random.choice(ODD)() if odd else GOOD[key](random, rows)
-        elif key in ROWS or key in PREDICTIONS:
-            column = getattr(rows, ROWS.get(key, "p"))
-            arguments[key] = np.ones(rows.y.size) if column is None and key == "mass" else column
-        elif default is EMPTY or (key in QUICKER and default is not None):
-            arguments[key] = USUAL[key]
         else:
-            arguments[key] = default
+            arguments[key] = usual(key, default, rows)
     params = arguments.get("params", {})
     if not isinstance(params, dict) or not all(isinstance(key, str) for key in params):
         arguments["params"] = {"nothing": 1}
@@ -303,7 +305,8 @@ def call_of(name, random, rows):
 
 
 EXAMPLES = int(os.environ.get("SKCAL_EXAMPLES", 10))
-SLOW = {"lower_calibration_distance": 8, "calibration_report": 8, "calibration_scorers": 8}
+SLOW = dict.fromkeys(["lower_calibration_distance", "distcal"], 8)
+SLOW |= dict.fromkeys(["calibration_report", "calibration_scorers"], 8)
 SLOW |= dict.fromkeys([*skcal.display.__all__, "sketch_report", "CalibrationSketch"], 4)
 
 
@@ -312,6 +315,31 @@ def test_every_name_is_tried(name):
     if name not in NO_CALL:
         assert name in RESULTS
         assert set(parameters_of(name)[1]) <= set(GOOD)
+
+
+FORECASTS = {"y_proba", "proba_a", "proba_b"}
+THIRDS = np.full((N, 3), 1 / 3)
+
+
+@pytest.mark.parametrize("name", [n for n in RESULTS if FORECASTS & {*parameters_of(n)[1]}])
+def test_three_columns_are_answered_with_what_there_is(name):
+    use, known = parameters_of(name)
+    arguments = {key: usual(key, default, Rows(Y, P, None)) for key, default in known.items()}
+    arguments |= dict.fromkeys(FORECASTS & set(known), THIRDS)
+    with pytest.raises(ValueError, match=r"columns?\b.*\(12, 3\)") as error:
+        use(PUBLIC[name], **arguments)
+    for choice in ("classwise", "top_label"):
+        assert (choice in str(error.value)) == takes(choice, use, name, arguments)
+    assert "multiclass" in known or "multiclass" not in str(error.value)
+
+
+def takes(multiclass, use, name, arguments):
+    """Whether a call with three columns comes to something then."""
+    try:
+        use(PUBLIC[name], **arguments | {"y_true": np.arange(N) % 3, "multiclass": multiclass})
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return True
 
 
 def fuzz(name, examples):

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcal import DecisionTask, metrics, swap_regret
+from skcal import (
+    DecisionTask,
+    calibration_report,
+    get_scorer,
+    get_scorer_names,
+    metrics,
+    swap_regret,
+)
+from skcal.metrics._names import MEASURES
+from skcal.report._gates import parse_limit
 from tests.measures import ROWS, each_measure, each_quick_measure, each_row, each_row_that
 from tests.strategies import DYADIC, INTEGERS, NO_WEIGHTS, WEIGHTS, samples
 
@@ -17,11 +26,16 @@ from tests.strategies import DYADIC, INTEGERS, NO_WEIGHTS, WEIGHTS, samples
 pytestmark = pytest.mark.filterwarnings("ignore::skcal.CalibrationWarning")
 
 SHORT_NAMES = {
-    "caldist": "calibration_distance",
-    "cdl": "calibration_decision_loss",
-    "ece": "expected_calibration_error",
     "scdl": "soft_calibration_decision_loss",
+    "cdl": "calibration_decision_loss",
+    "cutoff": "cutoff_calibration_error",
     "smce": "smooth_calibration_error",
+    "smece": "smooth_ece",
+    "caldist": "calibration_distance",
+    "distcal": "lower_calibration_distance",
+    "sintce": "interval_calibration_error",
+    "ece": "expected_calibration_error",
+    "bece": "actionable_binned_error",
 }
 
 
@@ -39,8 +53,21 @@ def test_the_table_is_complete():
 
 
 @pytest.mark.parametrize(("short", "name"), SHORT_NAMES.items())
-def test_short_names_are_the_same_objects(short, name):
-    assert getattr(metrics, short) is getattr(metrics, name)
+def test_short_names_are_the_same_objects_everywhere(short, name):
+    measure = getattr(metrics, name)
+    assert getattr(metrics, short) is measure
+    assert get_scorer(f"neg_{short}")._kwargs["measure"] is measure
+    named, limit = parse_limit(f"{short}=0.5")
+    written, reported = MEASURES[named]
+    assert (named, written.lower(), limit) == (short, short, 0.5)
+    assert reported is measure
+
+
+def test_no_other_short_names():
+    assert list(MEASURES) == list(SHORT_NAMES)  # in the order of a report
+    assert get_scorer_names() == sorted(f"neg_{short}" for short in SHORT_NAMES)
+    report = calibration_report([0, 1], [0.4, 0.5], n_resamples=None, output="dict")
+    assert list(report["measures"]) == list(SHORT_NAMES)
 
 
 @each_row_that(lambda row: row.oracle is not None)

@@ -11,7 +11,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import LeaveOneOut, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from skcal import inference, make_calibration_scorer, metrics
+from skcal import get_scorer, inference, make_calibration_scorer, metrics
 from skcal.inference import _draws
 from skcal.scorers import calibration_scorers
 from tests.measures import each_measure, each_quick_measure
@@ -163,9 +163,12 @@ def test_all_scorers_take_multiclass():
     X, y = load_iris(return_X_y=True)
     model = GaussianNB().fit(X, y)
     for name, scorer in calibration_scorers(multiclass="classwise").items():
-        assert np.isfinite(scorer(model, X, y)), name
-    with pytest.raises(ValueError, match="unless multiclass is"):
-        calibration_scorers()["neg_scdl"](model, X, y)
+        value = scorer(model, X, y)
+        assert np.isfinite(value), name
+        assert get_scorer(name, multiclass="classwise")(model, X, y) == value
+    for scorer in (calibration_scorers()["neg_scdl"], get_scorer("neg_scdl")):
+        with pytest.raises(ValueError, match="unless multiclass is"):
+            scorer(model, X, y)
 
 
 @each_fast
@@ -215,7 +218,7 @@ def test_null_draws_of_classwise_measures_give_each_row_one_class():
     seeds, total, means = np.arange(400), 0, []
     for k, problem in enumerate(study):
         ones = np.empty((seeds.size, N))
-        ones[:, problem.place] = _draws.null(study, k, seeds)[1]
+        ones[:, problem.place] = _draws.Null()(study, k, seeds)[1]
         total = total + ones
         means.append(ones.mean(axis=0))
     assert np.all(total == 1)

@@ -10,6 +10,7 @@ import pytest
 from scipy.special import expit, logit
 
 from skcal import calibration_report, inference, metrics
+from skcal.metrics._names import MEASURES
 from skcal.report import _describe
 from skcal.report._words import verdict
 
@@ -90,7 +91,7 @@ def test_verdict(forecasts):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_over_confidence_is_found(seed, monkeypatch):
-    others = set(_describe.MEASURES) - {"smce", "smece"}
+    others = set(MEASURES) - {"smce", "smece"}
     monkeypatch.setattr(_describe, "MOST_ROWS", dict.fromkeys(others, 0))  # these are not drawn
     rng = np.random.default_rng(seed)
     p = rng.random(1000)
@@ -129,12 +130,57 @@ def test_the_rounded_error_has_no_pvalue(forecasts):
     assert len(line.split()) == 7  # with both ends of the interval and of what chance gives
 
 
+AS_THE_ERROR_SAYS = r"\(or take one class against the rest: y_true == k and y_proba\[:, k\]\)"
+
+
 def test_more_columns_than_two():
-    p = np.full((3, 3), 1 / 3)
-    with pytest.raises(ValueError, match=r"y_proba must have one or two columns .*\(3, 3\)"):
-        calibration_report([0, 1, 2], p)
-    y = np.array([0, 1, 2])
-    assert "3 forecasts" in calibration_report(y == 1, p[:, 1], n_resamples=None)  # as it says
+    y, p = np.array([0, 1, 2]), np.full((3, 3), 1 / 3)
+    unless = "y_proba must have two columns, one for each class, unless multiclass is 'top_label' "
+    with pytest.raises(ValueError, match=rf"{unless}{AS_THE_ERROR_SAYS}; got shape \(3, 3\)"):
+        calibration_report(y, p)
+    among = r"multiclass must be one of \['raise', 'top_label'\] "
+    with pytest.raises(ValueError, match=f"{among}{AS_THE_ERROR_SAYS}; got 'classwise'"):
+        calibration_report(y, p, multiclass="classwise")
+    assert "3 forecasts" in calibration_report(y == 1, p[:, 1], n_resamples=None)
+    assert "3 top-label forecasts" in calibration_report(y, p, multiclass="top_label")
+
+
+@pytest.fixture
+def classes():
+    rng = np.random.default_rng(4)
+    p = rng.dirichlet(np.ones(3), 200)
+    codes = (rng.random(200)[:, None] > np.cumsum(p, axis=1)[:, :2]).sum(axis=1)
+    return np.array(["low", "mid", "top"])[codes], p, rng.integers(0, 4, 200)
+
+
+def test_of_the_top_label(classes):
+    y, p, w = classes
+    options = {"sample_weight": w, "multiclass": "top_label"}
+    report = calibration_report(y, p, n_resamples=19, output="dict", **options)
+    for name, (_, measure) in MEASURES.items():
+        bounds = {"method": "bounds"} if name == "caldist" else {}
+        assert report["measures"][name]["value"] == measure(y, p, **options, **bounds)
+    test = inference.calibration_test(metrics.smce, y, p, n_resamples=19, random_state=0, **options)
+    assert report["measures"]["smce"]["pvalue"] == test.pvalue
+    right = y == np.array(["low", "mid", "top"])[p.argmax(axis=1)]
+    by_hand = calibration_report(right, p.max(axis=1), sample_weight=w, n_resamples=19,
+                                 output="dict")  # fmt: skip
+    assert report == by_hand | {"multiclass": "top_label"}
+    text = calibration_report(y, p, n_resamples=None, **options)
+    assert f"rate of right ones {np.average(right, weights=w):.4f}" in text
+
+
+def test_the_top_label_of_columns_in_any_order_and_of_two_classes(classes):
+    y, p, _ = classes
+    top = {"multiclass": "top_label", "n_resamples": None}
+    turned = calibration_report(y, p[:, [2, 0, 1]], labels=["top", "low", "mid"], **top)
+    assert turned == calibration_report(y, p, **top)
+    assert turned != calibration_report(y, p[:, [2, 0, 1]], **top)
+    low, q = y == "low", p[:, 0]
+    two = calibration_report(low, q, output="dict", **top)
+    right = (q > 0.5) == low
+    by_hand = calibration_report(right, np.maximum(q, 1 - q), n_resamples=None, output="dict")
+    assert two == by_hand | {"multiclass": "top_label"}
 
 
 def test_text_shows_every_value_and_fits_a_terminal(forecasts):

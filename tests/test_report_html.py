@@ -101,11 +101,46 @@ def test_ids_are_unique_and_found(page):
     ids = Counter(page.values("id"))
     assert ids
     assert max(ids.values()) == 1
-    attributes = [value for _, found in page.elements for value in found.values()]
-    wanted = {name for value in attributes for name in re.findall(r"url\(#(.+?)\)", value)}
-    wanted |= {link[1:] for link in page.values("href")}
-    assert wanted
+    wanted = references(page)
+    assert len(wanted) > 10
     assert wanted <= set(ids)
+
+
+def references(page):
+    """Ids that attributes name: url(#id), href="#id", and lists of ids."""
+    attributes = [value for _, found in page.elements for value in found.values()]
+    found = {name for value in attributes for name in re.findall(r"url\(#(.+?)\)", value)}
+    found |= {link[1:] for link in page.values("href")}
+    for name in ("for", "aria-labelledby", "aria-describedby", "aria-controls", "aria-owns"):
+        found |= {each for value in page.values(name) for each in value.split()}
+    return found
+
+
+def test_ids_of_reports_in_one_notebook(rows, source):
+    (y, p), common = rows, {"n_resamples": None, "output": "html"}
+    named = np.array(["well", "ill"])[y]
+    others = [
+        calibration_report(y, p, **common),
+        calibration_report(y, p, **common | {"n_resamples": 19}),  # with the same pictures
+        calibration_report(named, p, pos_label="ill", **common),  # with the same numbers
+        calibration_report(y, p, sample_weight=1 + y, **common),
+    ]
+    pages = list(map(Page, [source, *others]))
+    for page in pages:
+        assert references(page) <= set(page.values("id"))
+    all_ids = Counter(name for page in pages for name in page.values("id"))
+    assert max(all_ids.values()) == 1
+    assert calibration_report(y, p, **common) == others[0]
+
+
+def test_top_label(rows):
+    pytest.importorskip("matplotlib")
+    proba = np.column_stack([rows[1] / 2, rows[1] / 2, 1 - rows[1]])
+    source = calibration_report(
+        np.arange(100) % 3, proba, multiclass="top_label", n_resamples=None, output="html"
+    )
+    assert "100 top-label forecasts" in Page(source).text
+    assert "(positive class: right)" in source
 
 
 def test_every_picture_is_drawn_and_named(page):

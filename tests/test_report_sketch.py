@@ -83,3 +83,11 @@ def test_rows_of_weight_zero_are_no_rows_by_chance():
     assert found["measures"] == expected["measures"]
     assert found["sketch"]["effective_rows"] == 400
     assert "of the order of 0.05" in sketch_report(idle)
+
+
+def test_what_is_said_of_the_decision_loss(rows):
+    y, p = rows
+    text = sketch_report(CalibrationSketch().update(y, p))
+    assert "forecasts closer than a bin" in " ".join(text.split())
+    text = sketch_report(CalibrationSketch().update(y, p.round(2)))  # tied: the value is exact
+    assert "forecasts closer than a bin" not in " ".join(text.split())

@@ -1,5 +1,9 @@
 """Values of the scorers: labels, the positive class, folds of one class, warnings and errors."""
 
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,7 +18,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import skcal
-from skcal import DecisionResponse, metrics, swap_regret
+from skcal import CalibrationWarning, DecisionResponse, metrics, swap_regret
 from skcal.scorers import (
     calibration_scorers,
     get_scorer,
@@ -27,13 +31,36 @@ from skcal.scorers import (
 from tests.measures import MEASURES, each_measure
 from tests.scorers import MODEL, SCORERS, UTILITY, P, W, X, Y, each_nameless_scorer, each_scorer
 
-# Distinct predictions are the rule here.
-pytestmark = pytest.mark.filterwarnings("ignore::skcal.CalibrationWarning")
-
 TABLE = {"no": {"wait": 0, "act": -1}, "yes": {"wait": -5, "act": 0}}
 
 
 # Values
+
+
+@pytest.mark.parametrize(
+    ("older", "name"), [("neg_lower_caldist", "neg_distcal"), ("neg_smooth_ece", "neg_smece")]
+)
+def test_older_names(older, name):
+    assert name in get_scorer_names()
+    assert older not in get_scorer_names()
+    assert repr(get_scorer(older)) == repr(get_scorer(name))
+    assert get_scorer(older)(MODEL, X[100:], Y[100:]) == get_scorer(name)(MODEL, X[100:], Y[100:])
+
+
+def test_a_wrong_name_is_answered_with_all_names():
+    for name in ("scdl", "caldist", "neg_", "neg_loss", "neg_SCDL"):
+        with pytest.raises(ValueError, match=f"name must be one of .*; got '{name}'") as error:
+            get_scorer(name)
+        assert all(repr(known) in str(error.value) for known in get_scorer_names())
+
+
+def test_named_scorers_take_the_positive_class():
+    y = np.array(["yes", "no"])[Y]
+    model = GaussianNB().fit(X[:100], y[:100])
+    proba = model.predict_proba(X[100:])[:, 0]
+    found = get_scorer("neg_bece", pos_label="no")(model, X[100:], y[100:])
+    assert found == -metrics.bece(y[100:] == "no", proba)
+    assert found != get_scorer("neg_bece")(model, X[100:], y[100:])
 
 
 def test_names():
@@ -216,7 +243,6 @@ def check_folds_of_one_class(scorer, value, labels):
 # Warnings and errors
 
 
-@pytest.mark.filterwarnings("error::skcal.CalibrationWarning")
 @each_scorer
 def test_hard_predictions_never_warn(scorer, value):
     scores = cross_val_score(
@@ -225,7 +251,31 @@ def test_hard_predictions_never_warn(scorer, value):
     assert np.isfinite(scores).all()
 
 
-@pytest.mark.filterwarnings("error::skcal.CalibrationWarning")
+def test_a_scorer_is_quiet_and_other_threads_warn():
+    inside, leave = Event(), Event()
+    before = list(warnings.filters)
+
+    def measure(y_true, y_proba, *, pos_label, labels):
+        metrics.ece(y_true, y_proba.round(), pos_label=pos_label, labels=labels)
+        inside.set()
+        assert leave.wait(10)
+        return 0.5
+
+    with ThreadPoolExecutor(1) as pool:
+        score = pool.submit(make_calibration_scorer(measure), MODEL, X[100:], Y[100:])
+        assert inside.wait(10)
+        assert warnings.filters == before  # of the whole process
+        with pytest.raises(CalibrationWarning, match="only 0 and 1"):
+            metrics.ece(Y, Y.astype(float))
+        leave.set()
+        assert score.result(10) == -0.5
+    assert warnings.filters == before
+    for _ in range(2):  # nor is the thread that scored left quiet
+        with pytest.raises(CalibrationWarning, match="only 0 and 1"):
+            metrics.ece(Y, Y.astype(float))
+        get_scorer("neg_ece")(MODEL, X[100:], Y[100:])
+
+
 def test_a_dominated_action_does_not_warn_in_every_fold():
     scorer = utility_scorer([[1, 0, 0], [0, 1, 0]], actions=list("abc"))
     assert np.isfinite(cross_val_score(GaussianNB(), X, Y, scoring=scorer)).all()

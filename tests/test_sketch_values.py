@@ -30,6 +30,13 @@ def test_compares_as_its_value(value, compare):
         compare(value, "0.125")
 
 
+def test_notebooks_show_a_table():
+    shown = VALUES[1]._repr_html_()
+    assert shown.startswith("<table><caption>SoftSketchValue</caption>")
+    assert shown.count("<tr>") == 5
+    assert ">upper</th>" in shown and ">0.5</td>" in shown
+
+
 def test_sorts_by_value():
     values = [SketchValue(0.3, 0.0, 1.0), SketchValue(0.1, 0.1, 0.1), VALUES[1]]
     assert [float(value) for value in sorted(values)] == [0.1, 0.125, 0.3]

@@ -18,12 +18,17 @@ RANGES = {
 
 
 def choose(names, wanted, kind):
-    """The column that was asked for, or the first that goes by a usual name."""
+    """The column that was asked for, or the first that goes by a usual name.
+
+    Where none does, the only one that does but for capitals.
+    """
     usual = DEFAULT_COLUMNS[kind]
-    name = next((name for name in usual if name in names), None) if wanted is None else wanted
-    if name is None:
-        must = f"name a column when none is called one of {shown(usual)}"
+    exact = [name for name in usual if name in names]
+    alike = {name for name in names if name.lower() in usual}
+    if wanted is None and not exact and len(alike) != 1:
+        must = f"name a column when no single one is called one of {shown(usual)}"
         fail(f"--{kind}", must, shown(names))
+    name = wanted if wanted is not None else [*exact, *alike][0]
     if name not in names:
         fail(f"--{kind}", f"be one of the columns {shown(names)}", repr(name))
     if names.count(name) > 1:

@@ -21,12 +21,13 @@ class Forecasts:
     columns: tuple  # names
 
 
-def read_forecasts(file, true=None, proba=None, weight=None, pos_label=None, tell=None):
+def read_forecasts(file, true=None, proba=None, weight=None, pos_label=None, tell=None, check=None):
     """The `Forecasts` of a file, in memory that does not grow with it; ``-`` is standard input.
 
-    ``tell`` hears how many rows were read.
+    ``tell`` hears how many rows were read. ``check`` hears how many of them have weight and whether
+    they are in a sketch, and may refuse to go on.
     """
-    kept, n, sketch, weighty = [], 0, None, weight is None
+    kept, n, sketch, weighty = [], 0, None, 0
     with open_table(file) as table:
         chosen = _chosen(table.names, true, proba, weight)
         labels, (_, *kinds) = Labels(chosen["true"], pos_label), chosen
@@ -35,10 +36,12 @@ def read_forecasts(file, true=None, proba=None, weight=None, pos_label=None, tel
             pairs = zip(columns, kinds, strict=True)
             kept.append([codes, *(numbers(table, x, chosen[kind], kind, n) for x, kind in pairs)])
             n += codes.size
-            weighty = weighty or kept[-1][-1].any()
+            weighty += codes.size if weight is None else np.count_nonzero(kept[-1][-1])
             if sum(chunk[0].size for chunk in kept) > MOST_ROWS:
                 sketch = _fold(kept, labels, sketch)
                 kept.clear()
+            if check is not None:
+                check(weighty, sketch is not None)
             if tell is not None:
                 tell(f"{n:,} rows read ...")
     if not n:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skcal._validation import check_classes, fail, infer_classes, shown, validate_params
+from skcal._validation import check_classes, fail, infer_classes, read, shown, validate_params
 from skcal.sketch import CalibrationSketch
 
 COLUMNS = 1000  # of a path with many vertices: about the pixels of a figure
@@ -199,3 +199,15 @@ def thin(x, *curves, columns=COLUMNS):
         kept += [order[first], order[last]]
     kept = np.unique(np.concatenate(kept))
     return x[kept], *(curve[kept] for curve in curves)
+
+
+def of_one_class(y_proba):
+    """Probabilities as an array of at most two columns, where no ``multiclass`` takes more."""
+    p = read(y_proba, "y_proba")
+    if p.ndim == 2 and p.shape[1] > 2:
+        must = (
+            "have one or two columns (of more classes, take one against the rest: y_true == k and "
+            "y_proba[:, k])"
+        )
+        fail("y_proba", must, f"shape {p.shape}")
+    return p

@@ -6,7 +6,15 @@ import numpy as np
 
 from skcal import metrics
 from skcal._numerics._envelopes import regret_curve
-from skcal.display._base import Display, FromSketch, once, positive_label, require_matplotlib, thin
+from skcal.display._base import (
+    Display,
+    FromSketch,
+    of_one_class,
+    once,
+    positive_label,
+    require_matplotlib,
+    thin,
+)
 from skcal.metrics._decision_loss import DecisionLossCertificate
 
 
@@ -97,7 +105,7 @@ class DecisionLossDisplay(FromSketch, Display):
         require_matplotlib(cls.__name__)
         certificate = metrics.calibration_decision_loss(
             y_true,
-            y_proba,
+            of_one_class(y_proba),
             sample_weight=sample_weight,
             pos_label=pos_label,
             labels=labels,

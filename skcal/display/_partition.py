@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skcal import metrics
-from skcal.display._base import Display, positive_label, reference, require_matplotlib
+from skcal.display._base import Display, of_one_class, positive_label, reference, require_matplotlib
 from skcal.metrics._calibration_distance import CalibrationDistanceCertificate
 
 MOST_PARTS = 1000  # drawn at most, the heaviest
@@ -96,7 +96,7 @@ class PartitionDisplay(Display):
         require_matplotlib(cls.__name__)
         certificate = metrics.calibration_distance(
             y_true,
-            y_proba,
+            of_one_class(y_proba),
             sample_weight=sample_weight,
             pos_label=pos_label,
             labels=labels,

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from skcal import metrics
-from skcal.display._base import Display, FromSketch, once, positive_label, require_matplotlib, thin
+from skcal.display._base import (
+    Display,
+    FromSketch,
+    of_one_class,
+    once,
+    positive_label,
+    require_matplotlib,
+    thin,
+)
 from skcal.metrics._smooth import SmoothCertificate
 
 SHADED = 100  # columns of the area: matplotlib simplifies lines as it writes them, areas not
@@ -100,7 +108,7 @@ class SmoothCalibrationDisplay(FromSketch, Display):
         require_matplotlib(cls.__name__)
         certificate = metrics.smooth_calibration_error(
             y_true,
-            y_proba,
+            of_one_class(y_proba),
             sample_weight=sample_weight,
             pos_label=pos_label,
             labels=labels,

@@ -1,6 +1,5 @@
 """Draws of a measure: rows resampled or outcomes redrawn, dealt out to workers."""
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, signature
@@ -13,8 +12,8 @@ from sklearn.utils import check_random_state
 from skcal import metrics
 from skcal._numerics import _replicates as kernels
 from skcal._numerics._atoms import tie_starts
+from skcal._numerics._bins import blocks
 from skcal._validation import (
-    CalibrationWarning,
     Real,
     check_classes,
     check_groups,
@@ -22,6 +21,7 @@ from skcal._validation import (
     check_weights,
     fail,
     infer_classes,
+    quiet,
 )
 from skcal.metrics._binned import balanced_bins
 
@@ -82,8 +82,7 @@ class Problem:
         if self.names is not None:
             y = self.names[y]
             options = dict(options, pos_label=self.names[1], labels=np.sort(self.names))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CalibrationWarning)
+        with quiet():
             return self.measure(y, p.astype(self.precision), **options)
 
 
@@ -188,6 +187,12 @@ def _isotonic(problem):
     return np.where(rate <= ALIKE, unseen[0], np.where(rate >= 1 - ALIKE, 1 - unseen[1], rate))
 
 
+def towards(study, rates, share):
+    """Rates on the way from the forecasts to other rates."""
+    pairs = zip(study, rates, strict=True)
+    return [problem.p + share * (rate - problem.p) for problem, rate in pairs]
+
+
 def at_rates(study, rates):
     """The measure of the rows when each is positive at its rate, and not by chance."""
     total = 0.0
@@ -251,7 +256,7 @@ def _values_of(draw, study, k, seeds, kernel):
 def _by_rows(draw, problem):
     """Whether the kernel takes drawn rows as they come: quicker than to count them first."""
     soft = getattr(_fast_kernel(problem), "func", None) is kernels.SoftKernel
-    return soft and isinstance(draw, Redraw) and problem.w is None
+    return soft and hasattr(draw, "rows") and problem.w is None
 
 
 def bootstrap(study, k, seeds):
@@ -286,18 +291,31 @@ class Jackknife:
         return count, count * study[k].y
 
 
-def null(study, k, seeds):
+class Null:
     """Outcomes drawn from the forecasts themselves, each row once."""
-    problem = study[k]
-    ones = np.empty((seeds.size, problem.p.size))
-    for line, seed in zip(ones, seeds, strict=True):
-        u = np.random.default_rng((seed, 1)).random(problem.p.size)  # a stream of its own
-        if problem.start is None:
-            np.less(u, problem.p, out=line, casting="unsafe")
-        else:  # one number for all classes of a row
-            u = u[problem.place] - problem.start
-            line[:] = (u >= 0) & (u < problem.p)
-    return np.ones(problem.p.size), ones
+
+    def __call__(self, study, k, seeds):
+        ones = np.empty((seeds.size, study[k].p.size))
+        for line, pieces in zip(ones, self.rows(study, k, seeds), strict=True):
+            for rows, positive in pieces:
+                line[rows] = positive
+        return np.ones(study[k].p.size), ones
+
+    def rows(self, study, k, seeds):
+        """For each seed the rows, as sorted, with their outcomes, in pieces."""
+        p, start, place = study[k].p, study[k].start, study[k].place
+
+        def piece(rng, rows):
+            chance = p[rows]
+            return rows, rng.random(chance.size) < chance
+
+        for seed in seeds:
+            rng = np.random.default_rng((seed, 1))  # a stream of its own
+            if start is None:
+                yield (piece(rng, rows) for rows in blocks(p.size))
+            else:  # one number for all classes of a row
+                u = rng.random(p.size)[place] - start
+                yield [(slice(None), (u >= 0) & (u < p))]
 
 
 @dataclass(frozen=True)
@@ -345,8 +363,9 @@ class Redraw:
         def piece(rng, first, width, size):
             rest = rng.random(size)
             rest *= width  # below width, also when rounded
-            row = rest.astype(np.int64)
-            rest -= row
+            whole = np.floor(rest)
+            rest -= whole
+            row = whole.astype(np.int64)
             row += first
             if rank is None:
                 return row, rest < end.take(row)

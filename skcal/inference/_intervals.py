@@ -8,14 +8,15 @@ from skcal._validation import fail
 from skcal.decision import swap_regret
 from skcal.inference._draws import (
     Jackknife,
+    Null,
     Redraw,
     at_rates,
     bootstrap,
     isotonic_rates,
-    null,
     replicate,
     seeds_of,
     study_of_samples,
+    towards,
     value_of,
 )
 from skcal.inference._results import IntervalResult, NullReference
@@ -31,49 +32,47 @@ HIGHEST = {
 }
 # of which the value at given rates is that of many copies of each row: not of a sample's distance
 REDRAWN = ERRORS - {metrics.calibration_distance}
-# which look at one resolution: their bias falls steadily as the error grows. That of measures which
-# choose their own, SCDL first of all, may stay that of calibrated rates for a while
-STEADY = {
+# seminorms of the residuals: no smaller than their mean
+SEMINORMS = {
     metrics.cutoff_calibration_error,
     metrics.expected_calibration_error,
     metrics.smooth_calibration_error,
 }
 
+WAY = (0.0, 1 / 3, 2 / 3, 1.0)  # from the forecasts to isotonic rates
 BLOCKS = 200  # of rows, left out in turn
 LEVELS = (0.05, 0.5, 0.95)
 
 
 def interval_of(study, confidence, method, seeds, work, null_draws=None):
-    """The interval of a measure; the draws of a test that was made anyway save one."""
+    """The interval of a measure; the draws of a test that was made anyway save some."""
     measure, grouped = study[0].measure, study[0].groups is not None
     if method == "auto":
         method = "isotonic" if measure in REDRAWN and not grouped else "percentile"
-    interval = {
-        "isotonic": _isotonic_interval,
-        "percentile": _percentile_interval,
-        "bca": _bca_interval,
-    }[method]
     value = value_of(study)  # first: the measure refuses what does not suit it
-    low, high, spread, *known = interval(study, value, _tails(confidence), seeds, work)
+    tails = _tails(confidence)
+    few = seeds[: int(np.ceil(10 / (1 - confidence)))]  # enough to place one end, or a p-value
+    tested = measure in ERRORS and not grouped
+    if tested and null_draws is None:
+        null_draws = replicate(Null(), study, few, *work)
+    if method == "isotonic":
+        low, high, spread = _isotonic_interval(study, value, tails, seeds, few, work, null_draws)
+    else:
+        interval = _percentile_interval if method == "percentile" else _bca_interval
+        low, high, spread = interval(study, value, tails, seeds, work)
     if measure not in ERRORS:
         return IntervalResult(value, low, high, spread)
-    if low > 0 and not grouped:
-        if null_draws is None:
-            enough = int(np.ceil(10 / (1 - confidence)))  # to place the p-value on one side
-            null_draws = replicate(null, study, seeds[:enough], *work)
-        if method == "isotonic":
-            chance = float(_quantiles(null_draws[:, 0], (1 + confidence) / 2))
-            low = min(low, _least_error(measure, value, value - low, known[0], chance))
-        low = 0.0 if pvalue_of(study, null_draws) > 1 - confidence + 1e-9 else low
+    if tested and pvalue_of(study, null_draws) > 1 - confidence + 1e-9:
+        low = 0.0
     high = max(min(high, HIGHEST.get(measure, 1.0)), value)
-    return IntervalResult(value, float(np.clip(low, 0.0, value)), high, spread)
+    return IntervalResult(value, float(np.clip(low, 0.0, value)), float(high), spread)
 
 
 def assess(measure, sample, confidence, n_resamples, work, random_state):
     """Interval, p-value and null reference of a checked sample; the null draws serve all three."""
     study = study_of_samples(measure, (sample,), {})
     seeds = seeds_of(random_state, n_resamples)
-    null_draws = replicate(null, study, seeds, *work)
+    null_draws = replicate(Null(), study, seeds, *work)
     interval = interval_of(study, confidence, "auto", seeds, work, null_draws)
     return interval, pvalue_of(study, null_draws), reference_of(null_draws)
 
@@ -100,34 +99,52 @@ def _quantiles(draws, levels):
     return np.quantile(draws, levels, method="weibull")
 
 
-def _isotonic_interval(study, value, tails, seeds, work):
-    """Errors of estimation where the truth is known: outcomes redrawn at isotonic rates.
-
-    The last result is that truth. Both ends take the bias off. But errors cannot fall below 0,
-    which cuts draws short below their mean; so the upper end lies at least as far above the value
-    as draws reach above their mean.
-    """
-    rates = isotonic_rates(study)
+def _isotonic_interval(study, value, tails, seeds, few, work, null_draws):
+    """Errors of estimation where the truth is known: outcomes redrawn at isotonic rates."""
+    measure, rates = study[0].measure, isotonic_rates(study)
     draws = replicate(Redraw.at(study, rates), study, seeds, *work)[:, 0]
-    known = at_rates(study, rates)
-    error = draws - known
-    low, high = _quantiles(error, tails)
-    bias = max(float(error.mean()), 0.0)
-    above = max(float(high) - bias, -float(low))
-    return value - float(high), value + above, float(draws.std(ddof=1)), known
+    spread, known = float(draws.std(ddof=1)), at_rates(study, rates)
+    chance, reach = _quantiles(null_draws[:, 0], tails[1]), _quantiles(draws, tails[1])
+    below, above = known - _quantiles(draws, tails[0]), reach - known
+    if measure in SEMINORMS:
+        high = max(value + below, _most_bias(study, rates, tails[1]))
+    else:  # errors cannot fall below 0, which cuts draws short below their mean
+        high = value + max(above - max(float(draws.mean()) - known, 0.0), below)
+    if measure in SEMINORMS or (measure is metrics.scdl and study[0].params.get("n_bins")):
+        low = _least_error(study, value, rates, tails[1], [chance, reach], few, work)
+    else:
+        low = value - max(above, chance)
+    return low, high, spread
 
 
-def _least_error(measure, value, excess, known, chance):
-    """The error at which a value as large as this one is just likely enough.
+def _least_error(study, value, rates, level, ends, few, work):
+    """The error, on the way from the forecasts to the rates, whose draws just reach the value.
 
-    Draws at calibrated rates reach ``chance``, and those at rates with the error ``known`` go
-    ``excess`` beyond it. Where the bias is steady, draws in between reach what lies in between.
-    Elsewhere the value may exceed the error by as much as under calibration.
+    For measures of one resolution. The bias of those that choose their own, SCDL first of all, may
+    stay that of calibrated rates for most of the way.
     """
-    rise = known + excess - chance
-    if measure in STEADY and rise > 0:
-        return known * (value - chance) / rise
-    return value - chance
+    reaches = list(ends)
+    for share in WAY[1:-1]:
+        redraw = Redraw.at(study, towards(study, rates, share))
+        draws = replicate(redraw, study, few, *work)[:, 0]
+        reaches.insert(-1, _quantiles(draws, level))
+    share = np.interp(value, np.maximum.accumulate(reaches), WAY)
+    return at_rates(study, towards(study, rates, share))
+
+
+def _most_bias(study, rates, level):
+    """Upper end of the mean residual, whichever its sign: a seminorm is no smaller.
+
+    Where the error is a bias, draws from samples that happen to show little of it vary too little.
+    """
+    total = 0.0
+    for problem, rate in zip(study, rates, strict=True):
+        w = np.ones(rate.size) if problem.w is None else problem.w
+        bias = np.average(problem.y - problem.p, weights=w)
+        variance = rate * (1 - rate) + (rate - problem.p - bias) ** 2
+        error = np.sqrt(w**2 @ variance) / w.sum()
+        total += problem.factor * (abs(bias) + ndtri(level) * error)
+    return total
 
 
 def _percentile_interval(study, value, tails, seeds, work):

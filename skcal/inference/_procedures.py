@@ -12,7 +12,7 @@ from skcal._validation import (
     fail_parameter,
     validate_params,
 )
-from skcal.inference._draws import null, replicate, seeds_of, study_of, value_of
+from skcal.inference._draws import Null, replicate, seeds_of, study_of, value_of
 from skcal.inference._intervals import (
     REDRAWN,
     difference_of,
@@ -201,7 +201,7 @@ def calibration_test(
     given = _given(sample_weight, pos_label, multiclass, labels)
     study = study_of(measure, y_true, y_proba, given, params)
     value = value_of(study)  # first: the measure refuses what does not suit it
-    draws = replicate(null, study, seeds_of(random_state, n_resamples), n_jobs, verbose)
+    draws = replicate(Null(), study, seeds_of(random_state, n_resamples), n_jobs, verbose)
     return CalibrationTestResult(value, pvalue_of(study, draws))
 
 
@@ -317,7 +317,7 @@ def null_reference(
     given = _given(sample_weight, pos_label, multiclass, labels)
     study = study_of(measure, y_true, y_proba, given, params)
     value_of(study)  # the measure refuses what does not suit it
-    draws = replicate(null, study, seeds_of(random_state, n_resamples), n_jobs, verbose)
+    draws = replicate(Null(), study, seeds_of(random_state, n_resamples), n_jobs, verbose)
     return reference_of(draws)
 
 

@@ -14,28 +14,39 @@ from skcal.metrics._decision_loss import (
 from skcal.metrics._decomposition import score_decomposition
 from skcal.metrics._distance import lower_calibration_distance
 from skcal.metrics._interval import interval_calibration_error
+from skcal.metrics._names import (
+    bece,
+    caldist,
+    cdl,
+    cutoff,
+    distcal,
+    ece,
+    scdl,
+    sintce,
+    smce,
+    smece,
+)
 from skcal.metrics._smooth import smooth_calibration_error, smooth_ece
-
-caldist = calibration_distance
-cdl = calibration_decision_loss
-ece = expected_calibration_error
-scdl = soft_calibration_decision_loss
-smce = smooth_calibration_error
 
 __all__ = [
     "actionable_binned_error",
+    "bece",
     "caldist",
     "calibration_decision_loss",
     "calibration_distance",
     "cdl",
+    "cutoff",
     "cutoff_calibration_error",
+    "distcal",
     "ece",
     "expected_calibration_error",
     "interval_calibration_error",
     "lower_calibration_distance",
     "scdl",
     "score_decomposition",
+    "sintce",
     "smce",
+    "smece",
     "smooth_calibration_error",
     "smooth_ece",
     "soft_calibration_decision_loss",

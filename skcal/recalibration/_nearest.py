@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skcal._validation import StrOptions, check_samples, validate_params
+from skcal._validation import StrOptions, check_sample, validate_params
 from skcal.metrics._calibration_distance import distance_of
 
 
@@ -84,7 +84,7 @@ def nearest_calibrated_partition(
     >>> nearest.part
     array([0, 0, 0, 0, 1])
     """
-    sample = check_samples(y_true, y_proba, sample_weight, pos_label, labels).samples[0]
+    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
     found = distance_of(sample, method)
     kept = found.weight > 0
     values, place = np.unique(found.targets[kept], return_inverse=True)

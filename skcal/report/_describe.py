@@ -4,7 +4,6 @@ from dataclasses import asdict
 
 import numpy as np
 
-from skcal import metrics
 from skcal._numerics._soft_loss import most_regret
 from skcal.decision._worst_case import regret_envelope, task_of_edge
 from skcal.inference._intervals import assess
@@ -15,21 +14,10 @@ from skcal.metrics._decision_loss import decision_loss, soft_decision_loss
 from skcal.metrics._decomposition import decompose
 from skcal.metrics._distance import lower_distance_of
 from skcal.metrics._interval import interval_error
+from skcal.metrics._names import MEASURES
 from skcal.metrics._smooth import kernel_error, smooth_error
 
 CONFIDENCE = 0.95
-MEASURES = {
-    "scdl": ("SCDL", metrics.soft_calibration_decision_loss),
-    "cdl": ("CDL", metrics.calibration_decision_loss),
-    "cutoff": ("cutoff", metrics.cutoff_calibration_error),
-    "smce": ("smCE", metrics.smooth_calibration_error),
-    "smece": ("smECE", metrics.smooth_ece),
-    "caldist": ("CalDist", metrics.calibration_distance),
-    "distcal": ("DistCal", metrics.lower_calibration_distance),
-    "sintce": ("SintCE", metrics.interval_calibration_error),
-    "ece": ("ECE", metrics.expected_calibration_error),
-    "bece": ("bECE", metrics.actionable_binned_error),
-}
 # Rows beyond which a measure is not drawn again and again: a draw takes too long.
 PARTITIONED = 10_000  # rows beyond which the nearest partition takes longer than all the rest
 MOST_ROWS = {"caldist": 0, "distcal": 0, "sintce": 10_000}
@@ -38,7 +26,7 @@ ENDS = ("value", "lower", "upper")
 NOT_DRAWN = {"confidence_interval": None, "pvalue": None, "by_chance": None}
 
 
-def describe(sample, n_resamples, n_jobs, random_state, tell=None):
+def describe(sample, n_resamples, n_jobs, random_state, tell=None, multiclass="raise"):
     """The report of a checked sample as a dict; ``tell`` hears which measure is being drawn."""
     soft = soft_decision_loss(sample)
     edge = regret_envelope(sample)[2]
@@ -53,6 +41,7 @@ def describe(sample, n_resamples, n_jobs, random_state, tell=None):
         measures[name].update(_draws(measure, sample, n_resamples, n_jobs, random_state))
     measures["bece"]["pvalue"] = None  # rounding hides what is wrong: no test of calibration
     return {
+        "multiclass": multiclass,
         "n": sample.n,
         "weight": sample.total,
         "base_rate": float(np.average(sample.y, weights=weights)),
@@ -89,6 +78,7 @@ def describe_sketch(sketch):
     measures["cutoff"]["worst_interval"] = measures["caldist"]["n_parts"] = None
     measures["ece"]["n_bins"], measures["bece"]["n_bins"] = n_bins, steps
     return {
+        "multiclass": "raise",
         "n": sketch.n_rows,
         "weight": sketch.weight,
         "base_rate": sketch.base_rate,

@@ -3,7 +3,10 @@
 import math
 
 from skcal._reading import fail
-from skcal.report._describe import MEASURES, MOST_ROWS
+from skcal.metrics._names import MEASURES
+from skcal.report._describe import MOST_ROWS, PARTITIONED
+
+LEFT_OUT = {"caldist": PARTITIONED, "sintce": math.inf}  # of sketches, and beyond so many rows
 
 
 def parse_limit(text):
@@ -26,13 +29,25 @@ def needs_draws(name):
     return MOST_ROWS.get(name) != 0
 
 
+def check_rows(limits, gate, n, sketched):
+    """Refuse limits on what a report leaves out of so many rows, or of a sketch."""
+    for name, _ in limits:
+        if n > LEFT_OUT.get(name, math.inf) or (sketched and name in LEFT_OUT):
+            got = f"{name}, which is left out at so many rows"
+            fail("--max", "name measures of this report", got)
+        undrawn = needs_draws(name) and n > MOST_ROWS.get(name, math.inf)
+        if undrawn and gate == "lower":
+            must = f"be 'point' for {name}, which has no interval at so many rows"
+            fail("--gate", must, "'lower'")
+
+
 def judge(report, limits, gate):
     """What became of each limit; ``gate`` says whether lower ends or values are compared."""
     return [_judge(name, report["measures"][name], limit, gate) for name, limit in limits]
 
 
 def _judge(name, measure, limit, gate):
-    compared, value = _compared(name, measure, gate)
+    compared, value = _compared(measure, gate)
     return {
         "measure": name,
         "limit": limit,
@@ -43,14 +58,9 @@ def _judge(name, measure, limit, gate):
     }
 
 
-def _compared(name, measure, gate):
-    if measure["value"] is None:
-        fail("--max", "name measures of this report", f"{name}, which is left out at so many rows")
+def _compared(measure, gate):
     if gate == "point":
         return "point", measure["value"]
     if measure["confidence_interval"] is not None:
         return "interval", measure["confidence_interval"][0]
-    if measure.get("lower") is not None:
-        return "bound", measure["lower"]
-    must = f"be 'point' for {name}, which has no interval at so many rows"
-    return fail("--gate", must, "'lower'")
+    return "bound", measure["lower"]

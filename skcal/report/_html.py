@@ -1,8 +1,10 @@
 """The report as a web page: one file, no script, nothing fetched."""
 
+from hashlib import sha256
 from html import escape
 
 from skcal.report import _words
+from skcal.report._pictures import inline
 
 CSS = """
 :root { color-scheme: light; --paper: #ffffff; --ink: #1b1b1b; --faint: #6b6b6b; --rule: #c8c8c8;
@@ -48,6 +50,8 @@ HEAD = f"""<!DOCTYPE html>
 
 def render_html(report, pictures, source=None):
     """A report dict and its pictures as a page; ``source`` says where the forecasts are from."""
+    # of the content: a notebook may hold several reports, and each is the same in every run
+    name = sha256(repr((report, pictures, source)).encode()).hexdigest()[:12]
     parts = [
         "<h1>Calibration report</h1>",
         _paragraph(source, "faint"),
@@ -60,7 +64,10 @@ def render_html(report, pictures, source=None):
         _promises(report),
         _paragraph(_words.worst_case(report)),
         "<h2>Pictures</h2>",
-        *(_figure(caption, svg) for caption, svg in pictures),
+        *(
+            _figure(caption, inline(svg, f"report-{name}-{k}-", caption))
+            for k, (caption, svg) in enumerate(pictures)
+        ),
     ]
     return HEAD + "\n".join(filter(None, parts)) + "\n</main>\n</body>\n</html>\n"
 

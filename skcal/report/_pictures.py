@@ -49,7 +49,7 @@ def pictures(sample, pos_label=None):
             pos_label = pos_label[: LONGEST - 1] + "…"
         y = np.where(y == 1, pos_label, f"not {pos_label}")
     drawn = []
-    for k, (caption, picture) in enumerate(PICTURES):
+    for caption, picture in PICTURES:
         # in matplotlib's own style, whatever the user's is: the colours below are those
         with context(["default", STYLE]), io.StringIO() as file:
             figure = Figure(figsize=(6, 4.5))
@@ -61,12 +61,15 @@ def pictures(sample, pos_label=None):
                 ax=figure.add_subplot(),
             )
             FigureCanvasSVG(figure).print_svg(file, metadata=NO_METADATA)
-            drawn.append((caption, _inline(file.getvalue(), f"picture{k}-", caption)))
+            drawn.append((caption, file.getvalue()))
     return drawn
 
 
-def _inline(svg, prefix, caption):
-    """The element with ids of its own, colours of the page and a name; text stays as it is."""
+def inline(svg, prefix, caption):
+    """The element as it stands in a page: ids start with the prefix, colours are those of the page.
+
+    Text stays as it is.
+    """
     root = ElementTree.fromstring(svg)
     for element in root.iter():
         element.tag = _local(element.tag)

@@ -1,6 +1,14 @@
 """The calibration report of a set of forecasts, or of a sketch."""
 
-from skcal._validation import N_JOBS, Integral, Interval, StrOptions, check_sample, validate_params
+from skcal._validation import (
+    N_JOBS,
+    Integral,
+    Interval,
+    StrOptions,
+    check_sample,
+    check_samples,
+    validate_params,
+)
 from skcal.display._base import require_matplotlib
 from skcal.inference._procedures import MOST_DRAWS
 from skcal.report._describe import describe, describe_sketch
@@ -8,10 +16,10 @@ from skcal.report._html import render_html
 from skcal.report._pictures import pictures
 from skcal.report._text import render_text
 from skcal.sketch import CalibrationSketch
-from skcal.sketch._chunks import of_one_class
 
 __all__ = ["calibration_report", "sketch_report"]
 
+MULTICLASS = ("raise", "top_label")  # a report is of one sample
 OUTPUT = [StrOptions({"text", "dict", "html"})]
 
 
@@ -30,6 +38,7 @@ def calibration_report(
     *,
     sample_weight=None,
     pos_label=None,
+    multiclass="raise",
     labels=None,
     n_resamples=199,
     n_jobs=None,
@@ -50,14 +59,19 @@ def calibration_report(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels of two classes.
-    y_proba : array-like of shape (n,), (n, 1) or (n, 2)
+        Labels of two classes, or of K with ``multiclass``.
+    y_proba : array-like of shape (n,), (n, 1) or (n, K)
         Probability of the positive class in [0, 1], or one column for each label.
     sample_weight : array-like of shape (n,), default=None
         Non-negative weights; rows of weight 0 are ignored.
     pos_label : label, default=None
         The positive class. None means 1 for labels within {0, 1} or {-1, 1}, and True.
-    labels : array-like of shape (2,), default=None
+    multiclass : {"raise", "top_label"}, default="raise"
+        What to do with a column of ``y_proba`` for each of K classes: "top_label" is the report of
+        the largest probability of a row, and of whether its class is right; decisions are then
+        about that. "raise" takes two classes only. For the report of each class against the rest,
+        pass ``y_true == k`` and ``y_proba[:, k]``.
+    labels : array-like of shape (K,), default=None
         The labels in the order of the columns of ``y_proba``; by default sorted.
     n_resamples : int or None, default=199
         Draws behind each interval and each p-value, at least 19; None leaves these out. A verdict
@@ -98,11 +112,14 @@ def calibration_report(
     """
     if output == "html":
         require_matplotlib("the HTML report")  # before the work
-    y_proba = of_one_class(y_proba)
-    sample = check_sample(y_true, y_proba, sample_weight, pos_label, labels)
-    report = describe(sample, n_resamples, n_jobs, random_state)
+    samples = check_samples(
+        y_true, y_proba, sample_weight, pos_label, labels, multiclass, among=MULTICLASS
+    )
+    (sample,) = samples.samples
+    report = describe(sample, n_resamples, n_jobs, random_state, multiclass=multiclass)
     if output == "html":
-        return render_html(report, pictures(sample, pos_label))
+        positive = "right" if multiclass == "top_label" else pos_label
+        return render_html(report, pictures(sample, positive))
     return report if output == "dict" else render_text(report)
 
 

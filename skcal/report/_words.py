@@ -1,6 +1,7 @@
 """The words of a report, for the text and the web page alike."""
 
-from skcal.report._describe import MEASURES, PARTITIONED
+from skcal.metrics._names import MEASURES
+from skcal.report._describe import PARTITIONED
 
 HEADINGS = {
     "values": ["measure", "value"],
@@ -13,6 +14,10 @@ HEADINGS = {
         "p-value",
     ],
 }
+SUBJECTS = {
+    "raise": ("forecasts", "positive outcomes"),
+    "top_label": ("top-label forecasts", "right ones"),
+}
 JUDGES = ("smce", "smece")  # stable, and blind to different faults
 COMPARED = {
     "interval": "the lower end of its 95% interval",
@@ -24,11 +29,12 @@ COMPARED = {
 def summary(report):
     """What was measured, in lines."""
     total, sketch, brier = report["weight"], report["sketch"], report["brier_score"]
+    forecasts, positive = SUBJECTS[report["multiclass"]]
     yield (
-        f"{report['n']} forecasts"
+        f"{report['n']} {forecasts}"
         + (f" of weight {total:.6g}" if total != report["n"] else "")
         + f", mean {report['mean_forecast']:.4f}; "
-        f"rate of positive outcomes {report['base_rate']:.4f}"
+        f"rate of {positive} {report['base_rate']:.4f}"
     )
     if sketch is not None:
         yield f"summed in chunks over a grid of {sketch['n_bins']} bins"
@@ -171,9 +177,11 @@ def _sentences(report):
 
 
 def _of_distinct(report):
-    if report["sketch"] is not None:
-        return "; the value takes forecasts closer than a bin for equal"
-    if 2 * report["distinct_forecasts"] > report["n"]:
+    cdl, distinct = report["measures"]["cdl"], report["distinct_forecasts"]
+    if distinct is None:
+        known = cdl["lower"] == cdl["upper"]
+        return "" if known else "; the value takes forecasts closer than a bin for equal"
+    if 2 * distinct > report["n"]:
         return "; most of them differ: part of it is chance that more rows do not remove"
     return ""
 

@@ -8,18 +8,6 @@ from skcal._validation import check_weights
 HEAVIEST = 1e100  # and its inverse: sums of such weights neither overflow nor vanish
 
 
-def of_one_class(y_proba):
-    """Probabilities as an array of at most two columns, where no ``multiclass`` takes more."""
-    p = read(y_proba, "y_proba")
-    if p.ndim == 2 and p.shape[1] > 2:
-        must = (
-            "have one or two columns (of more classes, take one against the rest: y_true == k and "
-            "y_proba[:, k])"
-        )
-        fail("y_proba", must, f"shape {p.shape}")
-    return p
-
-
 def weights_of_chunk(sample_weight, n):
     """Checked weights on their own scale, which the chunks share; all may be zero."""
     if sample_weight is None:

@@ -5,20 +5,22 @@ import numpy as np
 from skcal._numerics._bins import cell_sums
 from skcal._reading import fail, fail_parameter, read, shown
 from skcal._results import plain
-from skcal._validation import Integral, Real, check_classes, check_sample
+from skcal._validation import Integral, Real, check_classes, check_sample, weighted_sample
 from skcal.sketch import _stored, _values
-from skcal.sketch._cells import Cells
-from skcal.sketch._chunks import check_empty, names_of_chunk, of_one_class, weights_of_chunk
+from skcal.sketch._cells import NONE, Cells, joined, see
+from skcal.sketch._chunks import check_empty, names_of_chunk, weights_of_chunk
 
-MOST_BINS = 2**22  # 270 MB of sums
+MOST_BINS = 2**22  # 340 MB
 
 
 class CalibrationSketch:
     """A summary of forecasts and outcomes that merges, for data larger than memory.
 
-    It keeps sums over a fine grid of predictions, however many rows it has seen. Sketches of parts
-    add up to the sketch of the whole, in any order. From it follow SCDL and every soft-binned
-    decision loss exactly, and the other measures with explicit bounds.
+    It keeps sums over a fine grid of predictions, however many rows it has seen, and the prediction
+    of each cell whose rows are tied. Sketches of parts add up to the sketch of the whole, in any
+    order. From it follow SCDL and every soft-binned decision loss exactly, and the other measures
+    with explicit bounds. When the rows of every cell are tied, as rounded predictions are, each
+    measure is that of the rows.
 
     Parameters
     ----------
@@ -49,9 +51,11 @@ class CalibrationSketch:
 
     Notes
     -----
-    Takes 64 bytes for each of ``n_bins`` (4 MB by default); each update costs O(rows + n_bins).
-    Predictions are compared with bin edges in double precision. One sketch is not to be updated
-    from several threads at once: let each thread make its own, and merge them.
+    Takes 80 bytes for each of ``n_bins`` (5 MB by default); each update costs O(rows + n_bins).
+    Predictions are ties when they are the same number, to the last bit; rows of weight 0 are left
+    out of that, as of everything but ``n_rows``. Predictions are compared with bin edges in double
+    precision. One sketch is not to be updated from several threads at once: let each thread make
+    its own, and merge them.
 
     Examples
     --------
@@ -75,6 +79,7 @@ class CalibrationSketch:
         self._squares = 0.0  # sum of the squared weights
         self.parts = frozenset()
         self._mass, self._moved = np.zeros((2, 2 * self.n_bins + 1, 2))
+        self._only = np.full(2 * self.n_bins + 1, NONE)
 
     def update(self, y_true, y_proba, sample_weight=None, *, part=None):
         """Add the rows of a chunk.
@@ -107,12 +112,14 @@ class CalibrationSketch:
         self._refuse_repeated(names)
         y = read(y_true, "y_true")
         if y.shape[0]:
-            sample = check_sample(y, of_one_class(y_proba), None, self._pos_label, self._labels)
+            sample = check_sample(y, y_proba, None, self._pos_label, self._labels)
             w = weights_of_chunk(sample_weight, y.shape[0])
             negative = self._agreed(_negative_in(y, sample.y))
-            mass, moved = cell_sums(sample.y, sample.p, w, 2 * self.n_bins)
+            rows = weighted_sample(sample.y, sample.p, w, sample.precision)
+            mass, moved = cell_sums(rows.y, rows.p, rows.w, 2 * self.n_bins)
             self._mass += mass
             self._moved += moved
+            see(self._only, rows.p)
             self.neg_label = negative
             self.weighted |= w is not None
             self._squares += float(y.shape[0] if w is None else np.square(w).sum())
@@ -154,6 +161,7 @@ class CalibrationSketch:
         self._labels = other._labels if self._labels is None else self._labels
         self._mass += other._mass
         self._moved += other._moved
+        self._only = joined(self._only, other._only)
         self.weighted |= other.weighted
         self._squares += other._squares
         self.n_rows += other.n_rows
@@ -169,7 +177,8 @@ class CalibrationSketch:
         CalibrationSketch
         """
         new = CalibrationSketch.__new__(CalibrationSketch)
-        new.__dict__.update(self.__dict__, _mass=self._mass.copy(), _moved=self._moved.copy())
+        tables = {key: getattr(self, key).copy() for key in ("_mass", "_moved", "_only")}
+        new.__dict__.update(self.__dict__, **tables)
         return new
 
     def __add__(self, other):
@@ -247,9 +256,9 @@ class CalibrationSketch:
     def cdl(self):
         """Calibration decision loss, with the predictions in a cell taken for equal.
 
-        Whether predictions that differ by less than 1 / n_bins are ties or not decides the loss of
-        the rows: the ends hold for either, and lie far apart where rows are many and forecasts
-        calibrated. They meet when all predictions are on the grid of step 1 / (2 n_bins).
+        Whether predictions in a cell are equal or only near decides the loss of the rows: the ends
+        hold for either, and lie far apart where rows are many and forecasts calibrated. They meet
+        when no cell, of width 1 / (2 n_bins), has seen two different predictions.
 
         Returns
         -------
@@ -258,13 +267,15 @@ class CalibrationSketch:
         return _values.cdl(self._cells())
 
     def ece(self, n_bins=15):
-        """Expected calibration error in bins of equal width; exact in a power of two of them.
+        """Expected calibration error in bins of equal width.
+
+        Exact in a power of two of them, and when no cell has seen two different predictions.
 
         Parameters
         ----------
         n_bins : int, default=15
-            At most twice the ``n_bins`` of the sketch. Rows in a cell with an edge of a bin inside
-            may lie on either side of it.
+            At most twice the ``n_bins`` of the sketch. Rows that are not tied, in a cell with an
+            edge of a bin inside, may lie on either side of it.
 
         Returns
         -------
@@ -384,7 +395,7 @@ class CalibrationSketch:
 
         Parameters
         ----------
-        file : path
+        file : path or binary file object
         """
         _stored.write(self.__getstate__(), file)
 
@@ -394,7 +405,7 @@ class CalibrationSketch:
 
         Parameters
         ----------
-        file : path
+        file : path or binary file object
 
         Returns
         -------
@@ -419,7 +430,7 @@ class CalibrationSketch:
             "n_parts": self.n_parts,
             "parts": sorted(self.parts),
         }
-        return _stored.seal(header, self._mass, self._moved)
+        return _stored.seal(header, self._mass, self._moved, self._only)
 
     def __setstate__(self, stored):
         header = _stored.unseal(stored)
@@ -431,7 +442,7 @@ class CalibrationSketch:
         self.n_rows, self.n_parts = header["n_rows"], header["n_parts"]
         self._squares = header["squares"]
         self.parts = frozenset(header["parts"])
-        _stored.fill(self._mass, self._moved, stored)
+        _stored.fill(self._mass, self._moved, self._only, stored)
 
     def _agreed(self, negative):
         """The other label, when a chunk or sketch in which it is ``negative`` joins."""
@@ -445,7 +456,7 @@ class CalibrationSketch:
             fail("part", "be a name that the sketch does not hold yet", shown(sorted(repeated)))
 
     def _cells(self):
-        cells = Cells(self._mass, self._moved)
+        cells = Cells(self._mass, self._moved, self._only)
         if not cells.total:
             fail("the sketch", "hold a row of positive weight", f"{self.n_rows} rows")
         return cells

@@ -2,14 +2,17 @@
 
 import json
 import zlib
+from contextlib import nullcontext
+from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 
 from skcal._reading import fail
+from skcal.sketch._cells import MANY
 
-FORMAT = {"format": "skcal.CalibrationSketch", "version": 1}
-TABLES = ("index", "mass", "moved")
+FORMAT = {"format": "skcal.CalibrationSketch", "version": 2}
+TABLES = {"index": "<i8", "mass": "<f8", "moved": "<f8", "only": "<f8"}
 TYPES = {
     "n_bins": int,
     "pos_label": object,
@@ -23,11 +26,15 @@ TYPES = {
 }
 
 
-def seal(header, mass, moved):
-    """A header with the occupied cells and a checksum."""
+def seal(header, mass, moved, only):
+    """A header with the occupied cells and a checksum.
+
+    NaN, which JSON writes as null, stands for predictions that differ.
+    """
     index = np.flatnonzero(mass)
+    only = only[np.unique(index // 2)]
     stored = {**FORMAT, **header, "index": index, "mass": mass.flat[index]}
-    stored["moved"] = moved.flat[index]
+    stored["moved"], stored["only"] = moved.flat[index], np.where(only == MANY, np.nan, only)
     return {**stored, "checksum": checksum(stored)}
 
 
@@ -54,7 +61,7 @@ def unseal(stored):
     return {key: stored[key] for key in TYPES}
 
 
-def _check(header, index, mass, moved):
+def _check(header, index, mass, moved, only):
     """Refuse tables that no rows lead to; a race between threads may have made them."""
     if not index.ndim == mass.ndim == moved.ndim == 1 or not index.size == mass.size == moved.size:
         refuse("its tables differ in shape")
@@ -64,8 +71,21 @@ def _check(header, index, mass, moved):
     most = np.where(index < last, mass, 0.0)
     if not np.all((moved >= 0) & (moved <= most) & (mass > 0) & (mass < np.inf)):
         refuse("its sums do not fit together")
+    cells, place, entries = np.unique(index // 2, return_inverse=True, return_counts=True)
+    if only.shape != cells.shape:
+        refuse("its tables differ in shape")
+    m, differ = last // 2, np.isnan(only)
+    if not np.all(np.where(differ, cells < m, (np.floor(only * m) == cells) & (only <= 1))):
+        refuse("its predictions are not in their cells")
+    offset = (only * m - cells)[place]  # NaN goes with any sum
+    if np.any(np.abs(moved - mass * offset) > 1e-6 * mass):
+        refuse("its sums do not fit together")
     rows, parts = header["n_rows"], header["n_parts"]
-    counted = index.size <= rows if header["weighted"] else mass.sum() == rows
+    least = np.maximum(entries, 1 + differ)  # rows of each cell
+    if header["weighted"]:
+        counted = least.sum() <= rows
+    else:
+        counted = mass.sum() == rows and np.all(np.bincount(place, mass) >= least)
     squares, total = header["squares"], float(mass.sum())  # Cauchy and Schwarz bound the squares
     counted &= np.isfinite(squares) and total * total <= rows * squares * (1 + 1e-9)
     if not counted or parts < max(len(header["parts"]), min(rows, 1)):
@@ -76,20 +96,22 @@ def refuse(reason) -> NoReturn:
     raise ValueError(f"the stored sketch is corrupt: {reason}.")
 
 
-def fill(mass, moved, stored):
+def fill(mass, moved, only, stored):
     index = np.asarray(stored["index"], dtype=np.int64)
     mass.flat[index], moved.flat[index] = stored["mass"], stored["moved"]
+    known = np.asarray(stored["only"], dtype=float)
+    only[np.unique(index // 2)] = np.where(np.isnan(known), MANY, known)
 
 
 def write(stored, file):
     header = {key: value for key, value in stored.items() if key not in TABLES}
     tables = {key: stored[key] for key in TABLES}
-    with open(file, "wb") as target:
+    with _opened(file, "wb") as target:
         np.savez(target, header=json.dumps(header), **tables)
 
 
 def load(file):
-    with open(file, "rb") as source:  # a missing file is no corrupt one
+    with _opened(file, "rb") as source:  # a missing file is no corrupt one
         try:
             with np.load(source, allow_pickle=False) as arrays:
                 tables = {key: arrays[key] for key in TABLES}
@@ -98,10 +120,16 @@ def load(file):
             refuse(f"{file} cannot be read ({type(error).__name__})")
 
 
+def _opened(file, mode):
+    """Of a path the file; a file object stays open, as it is its owner's."""
+    used = "write" if mode == "wb" else "read"
+    return nullcontext(file) if hasattr(file, used) else Path(file).open(mode)
+
+
 def checksum(stored):
     """Over the values, so that it is the same for lists and arrays."""
     header = {key: stored[key] for key in (*FORMAT, *TYPES)}
     crc = zlib.crc32(json.dumps(header, sort_keys=True).encode())
-    for key, kind in zip(TABLES, ("<i8", "<f8", "<f8"), strict=True):
+    for key, kind in TABLES.items():
         crc = zlib.crc32(np.ascontiguousarray(stored[key], dtype=kind).tobytes(), crc)
     return crc

@@ -1,7 +1,8 @@
 """Measures from the sums of cells: exact where they can be, else between two proven ends.
 
-Moving the predictions p of a cell to their mean c leaves the summed residual of the cell as it is.
-What that does to each measure is bounded in its function.
+Moving the predictions p of an open cell to their mean c leaves the summed residual of the cell as
+it is. What that does to each measure is bounded in its function. The rows of all other cells are
+where they were: without open cells the ends meet, but for what the measure itself leaves open.
 """
 
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from skcal._numerics._bins import bin_index, bins_of_cells, coarsen
-from skcal._numerics._envelopes import edge_over
+from skcal._numerics._envelopes import edge_over, regret_curve
 from skcal._numerics._soft_loss import TIE, grid_loss, most_regret
+from skcal._results import Certificate
 from skcal.decision._worst_case import regret_envelope
 from skcal.metrics._decision_loss import decision_loss, soft_decision_loss
 from skcal.metrics._distance import lower_distance_of
@@ -49,6 +51,8 @@ class SketchValue:
     def exact(self):
         """Whether the value is that of the rows, up to rounding errors of floating point."""
         return self.lower == self.upper
+
+    _repr_html_ = Certificate._repr_html_
 
     def __float__(self):
         return self.value
@@ -131,29 +135,25 @@ def scdl(cells):
 
 
 def cdl(cells):
-    """CDL, with the cells merged in between two worst arrangements of their rows.
+    """CDL, with open cells merged in between two worst arrangements of their rows.
 
-    B(v) sums mass * abs(q - v) over predictions p with v between p and their rate q. Merging rows
-    lowers B (Jensen), and so does moving p towards q. Lower end: cells as one prediction each, at
-    the end nearest to their rate. Upper end: all predictions distinct, zeros at the upper end of
-    their cell and ones at the lower one.
+    B(v) sums mass * abs(q - v) over predictions p with v between p and their rate q. Atoms add to
+    it what they do among the rows. Merging the rows of an open cell lowers B (Jensen), and so does
+    moving p towards q. Lower end: an open cell as one prediction, at the end nearest to its rate,
+    and as none where the rate lies inside. Upper end: all its predictions distinct, zeros at the
+    upper end of the cell, which is the last number below the next cell, and ones at the lower one.
     """
     value = decision_loss(regret_envelope(cells.sample)[2])
-    m, open_ = cells.m, cells.open
-    if not open_.any():
+    i, tied = np.flatnonzero(cells.open), np.flatnonzero(cells.tied)
+    if not i.size:
         return _exact(value)
-    i, (zeros, ones) = np.arange(m + 1), cells.mass.T
-    mass, tied = zeros + ones, np.where(open_, 0.0, 1.0)
-    up = np.minimum(i + open_, m)
-    lower = _curve(up, mass, ones, rising=True) + _curve(i, mass, ones, rising=False)
-    upper = (
-        _curve(up, zeros * open_, 0 * zeros, rising=False)
-        + _curve(i, ones * open_, ones * open_, rising=True)
-        + _curve(i, mass * tied, ones * tied, rising=True)
-        + _curve(i, mass * tied, ones * tied, rising=False)
-    )
-    ends = (decision_loss(edge_over(cells.grid, b / cells.total)) for b in (lower, upper))
-    return _between(value, *ends)
+    atoms = cells.only[tied], cells.mass[tied].sum(axis=1), cells.mass[tied, 1]
+    left, right, (zeros, ones) = cells.grid[i], np.nextafter(cells.grid[i + 1], 0), cells.mass[i].T
+    mass = zeros + ones
+    above, below = ones > mass * right, ones < mass * left
+    lower = (right[above], mass[above], ones[above]), (left[below], mass[below], ones[below])
+    upper = (right, zeros, 0 * zeros), (left, ones, ones)
+    return _between(value, *(_loss_of(cells.total, atoms, *groups) for groups in (lower, upper)))
 
 
 def ece(cells, n_bins):
@@ -233,26 +233,14 @@ def lower_distance(cells):
     return _between(distance.value, lower, distance.upper + error)
 
 
-def _curve(place, mass, ones, rising):
-    """On the grid, total mass times B of those atoms that rise from their place, or that fall.
-
-    Atoms at one place are not merged: their parts of B add up.
-    """
-    m = mass.size - 1
-    keep = np.flatnonzero(mass * place < ones * m if rising else mass * place > ones * m)
-    place, mass, ones = place[keep], mass[keep], ones[keep]
-    rate = m * (ones / mass)
-    if rising:  # ones - mass v from the place up to the rate, ends included
-        start, stop, sign = place, np.floor(rate).astype(np.int64) + 1, 1.0
-    else:  # mass v - ones from the rate up to the place
-        start, stop, sign = np.ceil(rate).astype(np.int64), place + 1, -1.0
-    start = np.minimum(start, stop)
-
-    def steps(height):
-        return np.bincount(start, height, m + 2) - np.bincount(stop, height, m + 2)
-
-    slope, height = np.cumsum(steps(sign * mass)), np.cumsum(steps(sign * ones))
-    return np.maximum((height - slope * (np.arange(m + 2) / m))[:-1], 0.0)
+def _loss_of(total, *groups):
+    """CDL of atoms (place, mass, ones), not merged where groups share a place: their B add up."""
+    x = np.unique(np.concatenate([place for place, _, _ in groups]))
+    b = np.zeros(x.size)
+    for place, *sums in groups:
+        k = np.searchsorted(x, place)
+        b += regret_curve(x, *(np.bincount(k, values, x.size) for values in sums))
+    return decision_loss(edge_over(x, b / total))
 
 
 def _weighted_spread(cells):
