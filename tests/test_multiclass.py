@@ -218,7 +218,7 @@ def test_null_draws_of_classwise_measures_give_each_row_one_class():
     seeds, total, means = np.arange(400), 0, []
     for k, problem in enumerate(study):
         ones = np.empty((seeds.size, N))
-        ones[:, problem.place] = _draws.Null()(study, k, seeds)[1]
+        ones[:, problem.place] = _draws.null(study, k, seeds)[1]
         total = total + ones
         means.append(ones.mean(axis=0))
     assert np.all(total == 1)

@@ -377,7 +377,10 @@ def test_bad_settings(settings, message):
         (([], [0.5]), "y_proba must be as empty as y_true; got length 1"),
         (([1], []), "y_proba must hold at least one row"),
         (([0, 1], [0.5, np.nan]), "NaN in row 1"),
-        (([0, 1], [[0.2, 0.3, 0.5]] * 2), r"y_proba must have two columns.* y_true == k .*\(2, 3\)"),
+        (
+            ([0, 1], [[0.2, 0.3, 0.5]] * 2),
+            r"must have two columns.* y_true == k .*\(2, 3\)",
+        ),
         (([0, 1], [0.5, 1.5]), r"y_proba must lie in \[0, 1\]"),
         (([0.2, 1], [0.5, 0.5]), "y_true must hold class labels"),
         (([0, 1], [0.5, 0.5], [1]), r"sample_weight must have the length of y_true \(2\)"),

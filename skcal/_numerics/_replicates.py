@@ -77,11 +77,10 @@ class SoftKernel:
         self.p, self.n_bins = p, n_bins
         self.finest = max(9, int(np.ceil(np.log2(p.size) / 2)) + 2)
         self.m = 1 << self.finest if n_bins is None else n_bins
-        scaled = p * self.m
-        cell = scaled.astype(np.int64)
-        self.up, self.first = scaled - cell, tie_starts(cell)
+        self.scaled = p * self.m
+        cell = self.scaled.astype(np.int64)
+        self.up, self.first = self.scaled - cell, tie_starts(cell)
         self.cell = cell if self.first is None else cell[self.first]
-        self.zeros = 2 * cell  # place of a row with outcome 0 in a table of cells and outcomes
 
     def __call__(self, mass: np.ndarray, ones: np.ndarray) -> np.ndarray:
         total = np.atleast_1d(mass.sum(axis=-1))[:, None]
@@ -94,7 +93,7 @@ class SoftKernel:
         return out
 
     def of_rows(self, samples: Samples) -> np.ndarray:
-        """The same for samples of n rows, each in pieces: which rows, and their outcomes.
+        """The same for samples of n rows, each in pieces of row numbers and outcomes.
 
         Quicker than by counts of rows, which are of no other use here. NaN where those are needed.
         """
@@ -102,10 +101,14 @@ class SoftKernel:
         bins = []
         for pieces in samples:
             mass, moved = np.zeros(size, dtype=np.int64), np.zeros(size)
-            for rows, positive in pieces:
-                place = self.zeros[rows] + positive
-                mass += np.bincount(place, minlength=size)
-                moved += np.bincount(place, self.up[rows], size)
+            for row, positive in pieces:
+                up = self.scaled.take(row)
+                cell = up.astype(np.int64)
+                up -= cell
+                cell += cell
+                cell += positive
+                mass += np.bincount(cell, minlength=size)
+                moved += np.bincount(cell, up, size)
             bins.append(bins_of_cells(mass.reshape(-1, 2), moved.reshape(-1, 2)))
         weight, ones = (np.array(lines) / self.p.size for lines in zip(*bins, strict=True))
         return self._losses(weight, ones)
@@ -127,21 +130,22 @@ class SoftKernel:
 def _balanced(level: tuple[np.ndarray, np.ndarray], finest: int) -> np.ndarray:
     """SCDL and SCDL at 2m* of a batch of grids at level 2^finest; NaN where that is too coarse.
 
-    The search starts from the coarsest level, where a grid is small: most stop far from the finest.
+    No replicate has m* below 1 / (its loss at the finest level), so the search starts there.
     """
-    levels = [level]
-    for _ in range(1, finest):
-        levels.append((coarsen(levels[-1][0]), coarsen(levels[-1][1])))
+    levels, loss = {finest: level}, {finest: grid_loss(*level)}
+    start = max(1, int(np.floor(-np.log2(max(loss[finest].max(), 2.0**-finest)))))
+    for k in range(finest - 1, start - 1, -1):
+        levels[k] = coarsen(levels[k + 1][0]), coarsen(levels[k + 1][1])
     out = np.full((len(level[1]), 2), np.nan)
-    loss = grid_loss(*levels.pop())
-    for k in range(1, finest):
-        finer = grid_loss(*levels.pop())
-        stop = np.isnan(out[:, 0]) & (finer >= TIE * 2.0**-k)
-        out[stop, 0] = np.maximum(loss, 2.0**-k)[stop]
-        out[stop, 1] = finer[stop]
+    loss[start] = grid_loss(*levels[start])
+    for k in range(start, finest):
+        if k + 1 not in loss:
+            loss[k + 1] = grid_loss(*levels[k + 1])
+        stop = np.isnan(out[:, 0]) & (loss[k + 1] >= TIE * 2.0**-k)
+        out[stop, 0] = np.maximum(loss[k], 2.0**-k)[stop]
+        out[stop, 1] = loss[k + 1][stop]
         if not np.isnan(out[:, 0]).any():
             break
-        loss = finer
     return out
 
 

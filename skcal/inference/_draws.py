@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 from skcal import metrics
 from skcal._numerics import _replicates as kernels
 from skcal._numerics._atoms import tie_starts
-from skcal._numerics._bins import blocks
 from skcal._validation import (
     Real,
     check_classes,
@@ -256,7 +255,7 @@ def _values_of(draw, study, k, seeds, kernel):
 def _by_rows(draw, problem):
     """Whether the kernel takes drawn rows as they come: quicker than to count them first."""
     soft = getattr(_fast_kernel(problem), "func", None) is kernels.SoftKernel
-    return soft and hasattr(draw, "rows") and problem.w is None
+    return soft and isinstance(draw, Redraw) and problem.w is None
 
 
 def bootstrap(study, k, seeds):
@@ -291,31 +290,18 @@ class Jackknife:
         return count, count * study[k].y
 
 
-class Null:
+def null(study, k, seeds):
     """Outcomes drawn from the forecasts themselves, each row once."""
-
-    def __call__(self, study, k, seeds):
-        ones = np.empty((seeds.size, study[k].p.size))
-        for line, pieces in zip(ones, self.rows(study, k, seeds), strict=True):
-            for rows, positive in pieces:
-                line[rows] = positive
-        return np.ones(study[k].p.size), ones
-
-    def rows(self, study, k, seeds):
-        """For each seed the rows, as sorted, with their outcomes, in pieces."""
-        p, start, place = study[k].p, study[k].start, study[k].place
-
-        def piece(rng, rows):
-            chance = p[rows]
-            return rows, rng.random(chance.size) < chance
-
-        for seed in seeds:
-            rng = np.random.default_rng((seed, 1))  # a stream of its own
-            if start is None:
-                yield (piece(rng, rows) for rows in blocks(p.size))
-            else:  # one number for all classes of a row
-                u = rng.random(p.size)[place] - start
-                yield [(slice(None), (u >= 0) & (u < p))]
+    problem = study[k]
+    ones = np.empty((seeds.size, problem.p.size))
+    for line, seed in zip(ones, seeds, strict=True):
+        u = np.random.default_rng((seed, 1)).random(problem.p.size)  # a stream of its own
+        if problem.start is None:
+            np.less(u, problem.p, out=line, casting="unsafe")
+        else:  # one number for all classes of a row
+            u = u[problem.place] - problem.start
+            line[:] = (u >= 0) & (u < problem.p)
+    return np.ones(problem.p.size), ones
 
 
 @dataclass(frozen=True)

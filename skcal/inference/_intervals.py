@@ -8,11 +8,11 @@ from skcal._validation import fail
 from skcal.decision import swap_regret
 from skcal.inference._draws import (
     Jackknife,
-    Null,
     Redraw,
     at_rates,
     bootstrap,
     isotonic_rates,
+    null,
     replicate,
     seeds_of,
     study_of_samples,
@@ -39,7 +39,6 @@ SEMINORMS = {
     metrics.smooth_calibration_error,
 }
 
-WAY = (0.0, 1 / 3, 2 / 3, 1.0)  # from the forecasts to isotonic rates
 BLOCKS = 200  # of rows, left out in turn
 LEVELS = (0.05, 0.5, 0.95)
 
@@ -54,7 +53,7 @@ def interval_of(study, confidence, method, seeds, work, null_draws=None):
     few = seeds[: int(np.ceil(10 / (1 - confidence)))]  # enough to place one end, or a p-value
     tested = measure in ERRORS and not grouped
     if tested and null_draws is None:
-        null_draws = replicate(Null(), study, few, *work)
+        null_draws = replicate(null, study, few, *work)
     if method == "isotonic":
         low, high, spread = _isotonic_interval(study, value, tails, seeds, few, work, null_draws)
     else:
@@ -72,7 +71,7 @@ def assess(measure, sample, confidence, n_resamples, work, random_state):
     """Interval, p-value and null reference of a checked sample; the null draws serve all three."""
     study = study_of_samples(measure, (sample,), {})
     seeds = seeds_of(random_state, n_resamples)
-    null_draws = replicate(Null(), study, seeds, *work)
+    null_draws = replicate(null, study, seeds, *work)
     interval = interval_of(study, confidence, "auto", seeds, work, null_draws)
     return interval, pvalue_of(study, null_draws), reference_of(null_draws)
 
@@ -111,7 +110,7 @@ def _isotonic_interval(study, value, tails, seeds, few, work, null_draws):
     else:  # errors cannot fall below 0, which cuts draws short below their mean
         high = value + max(above - max(float(draws.mean()) - known, 0.0), below)
     if measure in SEMINORMS or (measure is metrics.scdl and study[0].params.get("n_bins")):
-        low = _least_error(study, value, rates, tails[1], [chance, reach], few, work)
+        low = _least_error(study, value, rates, tails[1], (chance, reach), few, work)
     else:
         low = value - max(above, chance)
     return low, high, spread
@@ -120,15 +119,15 @@ def _isotonic_interval(study, value, tails, seeds, few, work, null_draws):
 def _least_error(study, value, rates, level, ends, few, work):
     """The error, on the way from the forecasts to the rates, whose draws just reach the value.
 
-    For measures of one resolution. The bias of those that choose their own, SCDL first of all, may
-    stay that of calibrated rates for most of the way.
+    Draws at both ends reach ``ends``. For measures of one resolution: the bias of those that choose
+    their own, SCDL first of all, may stay that of calibrated rates for most of the way.
     """
-    reaches = list(ends)
-    for share in WAY[1:-1]:
-        redraw = Redraw.at(study, towards(study, rates, share))
-        draws = replicate(redraw, study, few, *work)[:, 0]
-        reaches.insert(-1, _quantiles(draws, level))
-    share = np.interp(value, np.maximum.accumulate(reaches), WAY)
+    if value <= ends[0]:
+        return 0.0
+    halfway = Redraw.at(study, towards(study, rates, 0.5))
+    middle = _quantiles(replicate(halfway, study, few, *work)[:, 0], level)
+    reaches = np.maximum.accumulate([ends[0], middle, ends[1]])
+    share = np.interp(value, reaches, [0.0, 0.5, 1.0])
     return at_rates(study, towards(study, rates, share))
 
 

@@ -12,7 +12,7 @@ from skcal._validation import (
     fail_parameter,
     validate_params,
 )
-from skcal.inference._draws import Null, replicate, seeds_of, study_of, value_of
+from skcal.inference._draws import null, replicate, seeds_of, study_of, value_of
 from skcal.inference._intervals import (
     REDRAWN,
     difference_of,
@@ -79,9 +79,12 @@ def bootstrap_interval(
     method : {"auto", "isotonic", "percentile", "bca"}, default="auto"
         "isotonic" resamples rows and draws their outcomes anew at rates fitted by isotonic
         regression. The error of those rates is known, so that the bias shows in full, and both ends
-        take it off. The lower end also covers rates nearer to calibration, where the bias is
-        larger; the upper end lies at least as far above the value as draws reach above their mean.
-        For calibration errors of independent rows, the calibration distance excepted.
+        take it off. For measures of one resolution (smCE, cutoff, ECE, SCDL with ``n_bins``) the
+        lower end is the error, on the way from the forecasts to those rates, whose draws just reach
+        the value, at the cost of some hundred draws more; for others the value may exceed the error
+        by as much as it would under calibration. The upper end of the first three is at least that
+        of the mean residual. For calibration errors of independent rows, the calibration distance
+        excepted.
         "percentile" resamples rows with their outcomes and shifts the quantiles by the bias that
         this shows. "bca" corrects and accelerates the quantiles [1]_, the acceleration from leaving
         out up to 200 blocks of rows. "auto" is "isotonic" where that applies, else "percentile".
@@ -201,7 +204,7 @@ def calibration_test(
     given = _given(sample_weight, pos_label, multiclass, labels)
     study = study_of(measure, y_true, y_proba, given, params)
     value = value_of(study)  # first: the measure refuses what does not suit it
-    draws = replicate(Null(), study, seeds_of(random_state, n_resamples), n_jobs, verbose)
+    draws = replicate(null, study, seeds_of(random_state, n_resamples), n_jobs, verbose)
     return CalibrationTestResult(value, pvalue_of(study, draws))
 
 
@@ -317,7 +320,7 @@ def null_reference(
     given = _given(sample_weight, pos_label, multiclass, labels)
     study = study_of(measure, y_true, y_proba, given, params)
     value_of(study)  # the measure refuses what does not suit it
-    draws = replicate(Null(), study, seeds_of(random_state, n_resamples), n_jobs, verbose)
+    draws = replicate(null, study, seeds_of(random_state, n_resamples), n_jobs, verbose)
     return reference_of(draws)
 
 
