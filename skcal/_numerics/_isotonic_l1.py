@@ -101,11 +101,13 @@ def _merge_equal(pieces: Pieces, force: bool) -> Pieces:
     runs = np.flatnonzero(first)
     if runs.size == value.size or not (force or 10 * runs.size < 9 * value.size):
         return pieces
+    starts = np.zeros(value.size, dtype=bool)
+    starts[start] = True
     return pieces._replace(
         value=value[runs],
         weight=np.add.reduceat(pieces.weight, runs),
         place=pieces.place[runs],
-        start=np.searchsorted(runs, start),
+        start=np.flatnonzero(starts[runs]),  # quicker than a search
     )
 
 
@@ -146,7 +148,7 @@ def _thresholds(pieces: Pieces, exact: bool) -> tuple[np.ndarray, np.ndarray]:
     if not inner.size:
         return below, above
     first = np.searchsorted(inner, start)
-    count = np.searchsorted(inner, pieces.end) - first
+    count = np.append(first[1:], inner.size) - first
     some = count > 0
     first, count = first[some], count[some]
     if exact:
@@ -168,7 +170,9 @@ def _split(pieces: Pieces, below: np.ndarray, above: np.ndarray) -> Pieces:
     """Divide each piece into its places with S <= t and the others, and clip their values."""
     value, weight, place, start, low, high = pieces
     end = pieces.end
-    votes = np.where(value <= np.repeat(below, end - start), weight, -weight)
+    votes = 2.0 * (value <= np.repeat(below, end - start))
+    votes -= 1.0
+    votes *= weight  # quicker than a choice between weight and -weight
     middle = _best_prefix(np.cumsum(votes), start, end)
     lengths = _alternate(middle - start, end - middle)
     low, high = _alternate(low, above), _alternate(below, high)
@@ -187,7 +191,9 @@ def _best_prefix(sums: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.nda
         return np.where(sums[best] > base, best + 1, start)
     largest = np.maximum.reduceat(sums, start)
     attained = np.flatnonzero(sums == np.repeat(largest, end - start))
-    return np.where(largest > base, attained[np.searchsorted(attained, start)] + 1, start)
+    if attained.size > start.size:  # the first of equals
+        attained = attained[np.searchsorted(attained, start)]
+    return np.where(largest > base, attained + 1, start)
 
 
 def _alternate(first: np.ndarray, second: np.ndarray) -> np.ndarray:

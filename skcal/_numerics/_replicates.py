@@ -7,6 +7,7 @@ of them.
 """
 
 from collections.abc import Callable, Iterable
+from functools import cache
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from skcal._numerics._soft_loss import TIE, grid_loss, self_balancing
 
 Kernel = Callable[[np.ndarray, np.ndarray], np.ndarray]
 Samples = Iterable[Iterable[tuple[np.ndarray, np.ndarray]]]
+
+EARLY = 4  # the level before which few replicates stop: the search starts there
 
 
 def cutoff_kernel(p: np.ndarray) -> Kernel:
@@ -130,20 +133,18 @@ class SoftKernel:
 def _balanced(level: tuple[np.ndarray, np.ndarray], finest: int) -> np.ndarray:
     """SCDL and SCDL at 2m* of a batch of grids at level 2^finest; NaN where that is too coarse.
 
-    No replicate has m* below 1 / (its loss at the finest level), so the search starts there.
+    As SCDL_m does not decrease, a replicate that does not stop at one level stops at none before.
     """
-    levels, loss = {finest: level}, {finest: grid_loss(*level)}
-    start = max(1, int(np.floor(-np.log2(max(loss[finest].max(), 2.0**-finest)))))
-    for k in range(finest - 1, start - 1, -1):
+    levels = {finest: level}
+    for k in range(finest - 1, 0, -1):
         levels[k] = coarsen(levels[k + 1][0]), coarsen(levels[k + 1][1])
+    loss = cache(lambda k: grid_loss(*levels[k]))
     out = np.full((len(level[1]), 2), np.nan)
-    loss[start] = grid_loss(*levels[start])
-    for k in range(start, finest):
-        if k + 1 not in loss:
-            loss[k + 1] = grid_loss(*levels[k + 1])
-        stop = np.isnan(out[:, 0]) & (loss[k + 1] >= TIE * 2.0**-k)
-        out[stop, 0] = np.maximum(loss[k], 2.0**-k)[stop]
-        out[stop, 1] = loss[k + 1][stop]
+    some_stop = np.any(loss(EARLY + 1) >= TIE * 2.0**-EARLY)
+    for k in range(1 if some_stop else EARLY + 1, finest):
+        stop = np.isnan(out[:, 0]) & (loss(k + 1) >= TIE * 2.0**-k)
+        out[stop, 0] = np.maximum(loss(k), 2.0**-k)[stop]
+        out[stop, 1] = loss(k + 1)[stop]
         if not np.isnan(out[:, 0]).any():
             break
     return out
