@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skcal import metrics
-from skcal._numerics import _isotonic_l1
+from skcal._numerics import _flat_norm, _isotonic_l1
 from skcal._numerics._flat_norm import flat_norm, flat_norms
 from skcal._numerics._isotonic_l1 import isotonic_l1
 from skcal.metrics import smooth_calibration_error, smooth_ece
@@ -345,3 +345,14 @@ def test_smooth_ece_certificate_notices_another_value():
             assert dataclasses.replace(kernel, value=kernel.value + change).verify() is False
         other = np.abs(kernel.density)[::-1] * 1.01
         assert dataclasses.replace(kernel, density=other).verify() is False
+
+
+def test_long_lines_leave_out_places_without_mass(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.random(40))
+    c = rng.normal(size=(5, 40)) * (rng.random((5, 40)) < 0.6)
+    c[3] = 0
+    expected = flat_norms(x, c)
+    monkeypatch.setattr(_flat_norm, "LONG", 0)
+    assert flat_norms(x, c) == pytest.approx(expected, abs=1e-13)
+    assert expected[3] == 0
