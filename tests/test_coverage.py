@@ -1,5 +1,7 @@
 """Intervals hold what they claim to: the error of the population, neither too rarely nor always."""
 
+from bisect import bisect_left
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ CURVES = {
     "biased": lambda p: np.minimum(p + 0.1, 1),
     "under-confident": lambda p: np.clip(0.5 + 1.6 * (p - 0.5), 0, 1),
     "mild": lambda p: p**1.5,
+    "one bin": lambda p: np.where(p > 0.9, 0.6, p),
     "wave": lambda p: np.clip(p + 0.15 * np.sin(6 * np.pi * p), 0, 1),
 }
 KINDS = [("squared", True), *((curve, False) for curve in CURVES)]
@@ -53,6 +56,11 @@ ESTIMABLE = [
 def test_intervals_cover_the_population(measure, options):
     # 92 of 100 on average is the least that is promised: 3 standard errors below it
     assert coverage(measure, options, "squared", 200, 60) >= 0.92 - 3 * np.sqrt(0.92 * 0.08 / 60)
+
+
+def test_ece_keeps_the_bias_of_calibrated_bins():
+    measure, options = metrics.ece, {"n_bins": 10}
+    assert coverage(measure, options, "one bin", 1000, 60) >= 0.92 - 3 * np.sqrt(0.92 * 0.08 / 60)
 
 
 @pytest.mark.verify
@@ -103,27 +111,29 @@ def test_most_bias_is_the_end_of_the_mean_residual():
     assert found == pytest.approx(abs(mean) + 1.96 * error, rel=0.03)
 
 
-@pytest.mark.parametrize("measure", [metrics.cutoff_calibration_error, metrics.scdl])
-def test_lower_ends_are_errors_whose_draws_reach_the_value(measure):
-    params = {"n_bins": 4} if measure is metrics.scdl else {}
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize(
+    ("measure", "params", "seed"),
+    [(metrics.cutoff_calibration_error, {}, 0), (metrics.scdl, {"n_bins": 8}, 8)],
+)
+def test_lower_ends_are_errors_whose_draws_reach_the_value(measure, params, seed):
+    rng = np.random.default_rng(seed)
     p = rng.random(300)
-    y = (rng.random(300) < p**2).astype(int)
+    y = (rng.random(300) < CURVES["under-confident"](p)).astype(int)
     found = inference.bootstrap_interval(measure, y, p, random_state=0, **params)
     # samples of populations between the forecasts and what y suggests, made by hand
     rates = isotonic_rates(study_of_samples(measure, check_samples(y, p).samples, {}))[0]
     p = np.sort(p)
-    reached = []
-    for share in np.linspace(0, 1, 21):
+
+    def reaches(share):
         rate = p + share * (rates - p)
-        rows = rng.integers(0, 300, (200, 300))
+        rows = rng.integers(0, 300, (400, 300))
         outcomes = (rng.random(rows.shape) < rate[rows]).astype(int)
         values = [measure(o, p[r], **params) for o, r in zip(outcomes, rows, strict=True)]
-        reached.append(np.quantile(values, 0.975) >= found.value)
-    share = np.argmax(reached) / 20  # the first that reaches it
-    outcomes, weights = np.repeat([1, 0], 300), None
-    errors = []
-    for near in (share - 0.15, share + 0.1):  # the quantiles are of 200 draws
+        return np.quantile(values, 0.975) >= found.value
+
+    share = bisect_left(range(21), True, key=lambda k: reaches(k / 20)) / 20
+    outcomes, errors = np.repeat([1, 0], 300), []
+    for near in np.clip([share - 0.15, share + 0.05], 0, 1):  # the quantiles are of 200 draws
         rate = p + near * (rates - p)
         weights = np.append(rate, 1 - rate)
         errors.append(measure(outcomes, np.tile(p, 2), sample_weight=weights, **params))

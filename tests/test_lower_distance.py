@@ -149,6 +149,7 @@ DEGENERATE = {
     "smallest number": ([1], [5e-324], None),
     "subnormal": ([1, 0, 1], [1e-310, 0.5, 2e-308], None),
     "subnormal zeros": ([0, 1], [1e-310, 0.5], None),
+    "smallest zero": ([0, 1], [5e-324, 0.5], None),
     "below one": ([0, 1], [1 - 2**-53, 0.5], None),
     "neighbours": ([1, 0, 1, 0], [0.3, 0.3 + 1e-13, 0.3 + 2e-13, 0.7], None),
     "neighbours of one": ([0, 1, 0], [1 - 1e-13, 1 - 2e-13, 1.0], None),

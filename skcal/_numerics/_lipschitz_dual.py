@@ -204,7 +204,8 @@ def _transports(
     for rows, flow in zip((zeros, ones), program.flows, strict=True):
         through = np.maximum(np.append(np.abs(flow), 0.0), np.append(0.0, np.abs(flow)))
         near = onto_nodes(nodes, x, rows)
-        still.append(np.divide(through, near, out=np.full(nodes.size, np.inf), where=near > 0))
+        with np.errstate(over="ignore"):  # only whether it exceeds 1 matters
+            still.append(np.divide(through, near, out=np.full(nodes.size, np.inf), where=near > 0))
     chosen = np.where(np.minimum(*still) > 1, 2, np.where(still[1] < still[0], 1, 0))
     parts = [_on_rows(nodes, mass, x, rows, chosen == c, c) for c, rows in enumerate((zeros, ones))]
     rest = chosen == 2

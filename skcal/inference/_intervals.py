@@ -32,12 +32,10 @@ HIGHEST = {
 }
 # of which the value at given rates is that of many copies of each row: not of a sample's distance
 REDRAWN = ERRORS - {metrics.calibration_distance}
-# seminorms of the residuals: no smaller than their mean
-SEMINORMS = {
-    metrics.cutoff_calibration_error,
-    metrics.expected_calibration_error,
-    metrics.smooth_calibration_error,
-}
+# whose bias falls as the error grows; so does that of SCDL at a given number of bins. That of SCDL
+# itself, or of ECE in those bins that are calibrated, need not fall
+STEADY = {metrics.cutoff_calibration_error, metrics.smooth_calibration_error}
+SEMINORMS = STEADY | {metrics.expected_calibration_error}  # of residuals: no less than their mean
 
 BLOCKS = 200  # of rows, left out in turn
 LEVELS = (0.05, 0.5, 0.95)
@@ -101,34 +99,29 @@ def _quantiles(draws, levels):
 def _isotonic_interval(study, value, tails, seeds, few, work, null_draws):
     """Errors of estimation where the truth is known: outcomes redrawn at isotonic rates."""
     measure, rates = study[0].measure, isotonic_rates(study)
-    draws = replicate(Redraw.at(study, rates), study, seeds, *work)[:, 0]
-    spread, known = float(draws.std(ddof=1)), at_rates(study, rates)
+
+    def draws_at(rates, seeds):
+        return replicate(Redraw.at(study, rates), study, seeds, *work)[:, 0]
+
+    draws, known = draws_at(rates, seeds), at_rates(study, rates)
     chance, reach = _quantiles(null_draws[:, 0], tails[1]), _quantiles(draws, tails[1])
     below, above = known - _quantiles(draws, tails[0]), reach - known
+    high = value + below
+    if measure not in STEADY:  # errors cannot fall below 0: that cuts draws short below their mean
+        high = max(high, value + above - max(float(draws.mean()) - known, 0.0))
     if measure in SEMINORMS:
-        high = max(value + below, _most_bias(study, rates, tails[1]))
-    else:  # errors cannot fall below 0, which cuts draws short below their mean
-        high = value + max(above - max(float(draws.mean()) - known, 0.0), below)
-    if measure in SEMINORMS or (measure is metrics.scdl and study[0].params.get("n_bins")):
-        low = _least_error(study, value, rates, tails[1], (chance, reach), few, work)
-    else:
-        low = value - max(above, chance)
-    return low, high, spread
+        high = max(high, _most_bias(study, rates, tails[1]))
+    least = value - chance
+    if least > 0 and (measure in STEADY or _one_resolution(study[0])):
+        # the error, on the way from the forecasts to the rates, whose draws just reach the value
+        middle = _quantiles(draws_at(towards(study, rates, 0.5), few), tails[1])
+        reaches = np.maximum.accumulate([chance, middle, reach])
+        least = at_rates(study, towards(study, rates, np.interp(value, reaches, [0.0, 0.5, 1.0])))
+    return min(value - above, least), high, float(draws.std(ddof=1))
 
 
-def _least_error(study, value, rates, level, ends, few, work):
-    """The error, on the way from the forecasts to the rates, whose draws just reach the value.
-
-    Draws at both ends reach ``ends``. For measures of one resolution: the bias of those that choose
-    their own, SCDL first of all, may stay that of calibrated rates for most of the way.
-    """
-    if value <= ends[0]:
-        return 0.0
-    halfway = Redraw.at(study, towards(study, rates, 0.5))
-    middle = _quantiles(replicate(halfway, study, few, *work)[:, 0], level)
-    reaches = np.maximum.accumulate([ends[0], middle, ends[1]])
-    share = np.interp(value, reaches, [0.0, 0.5, 1.0])
-    return at_rates(study, towards(study, rates, share))
+def _one_resolution(problem):
+    return problem.measure is metrics.scdl and problem.params.get("n_bins") is not None
 
 
 def _most_bias(study, rates, level):
