@@ -160,8 +160,7 @@ def get_scorer_names():
     Returns
     -------
     list of str
-        Each scorer once; "neg_lower_caldist" also names "neg_distcal", and "neg_smooth_ece" also
-        "neg_smece".
+        "neg_lower_caldist" and "neg_smooth_ece" are other names of "neg_distcal" and "neg_smece".
 
     Examples
     --------
@@ -169,7 +168,7 @@ def get_scorer_names():
     >>> get_scorer_names()
     ['neg_bece', 'neg_caldist', 'neg_cdl', 'neg_cutoff', 'neg_distcal', 'neg_ece', 'neg_scdl', ...]
     """
-    return sorted(f"neg_{short}" for short in MEASURES)
+    return sorted([*(f"neg_{short}" for short in MEASURES), *SYNONYMS])
 
 
 def get_scorer(name, *, pos_label=None, multiclass="raise"):
@@ -203,9 +202,8 @@ def get_scorer(name, *, pos_label=None, multiclass="raise"):
     >>> cross_val_score(DummyClassifier(), X, y, scoring=get_scorer("neg_scdl")).round(3)
     array([-0.003, -0.003, -0.003, -0.003, -0.   ])
     """
-    known = get_scorer_names()
-    if not isinstance(name, str) or name not in {*known, *SYNONYMS}:
-        fail("name", f"be one of {shown(known)}", repr(name))
+    if not isinstance(name, str) or name not in get_scorer_names():
+        fail("name", f"be one of {', '.join(map(repr, get_scorer_names()))}", repr(name))
     short = SYNONYMS.get(name, name).removeprefix("neg_")
     _, measure = MEASURES[short]
     return make_calibration_scorer(
@@ -241,6 +239,7 @@ def calibration_scorers(*, pos_label=None, multiclass="raise"):
     return {
         name: get_scorer(name, pos_label=pos_label, multiclass=multiclass)
         for name in get_scorer_names()
+        if name not in SYNONYMS
     }
 
 

@@ -13,12 +13,12 @@ from skcal import (
     DecisionTask,
     calibration_report,
     get_scorer,
-    get_scorer_names,
     metrics,
     swap_regret,
 )
 from skcal.metrics._names import MEASURES
 from skcal.report._gates import parse_limit
+from skcal.scorers import calibration_scorers
 from tests.measures import ROWS, each_measure, each_quick_measure, each_row, each_row_that
 from tests.strategies import DYADIC, INTEGERS, NO_WEIGHTS, WEIGHTS, samples
 
@@ -65,7 +65,7 @@ def test_short_names_are_the_same_objects_everywhere(short, name):
 
 def test_no_other_short_names():
     assert list(MEASURES) == list(SHORT_NAMES)  # in the order of a report
-    assert get_scorer_names() == sorted(f"neg_{short}" for short in SHORT_NAMES)
+    assert list(calibration_scorers()) == sorted(f"neg_{short}" for short in SHORT_NAMES)
     report = calibration_report([0, 1], [0.4, 0.5], n_resamples=None, output="dict")
     assert list(report["measures"]) == list(SHORT_NAMES)
 
