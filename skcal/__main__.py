@@ -4,7 +4,9 @@ import argparse
 import json
 import os
 import sys
+import traceback
 import warnings
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -15,12 +17,16 @@ from skcal.display._base import require_matplotlib
 from skcal.inference._procedures import MOST_DRAWS
 from skcal.metrics._names import MEASURES
 from skcal.report._describe import describe, describe_sketch
-from skcal.report._gates import check_rows, judge, needs_draws, parse_limit
+from skcal.report._gates import check_rows, check_undrawn, judge, parse_limit
 from skcal.report._html import render_html
 from skcal.report._pictures import pictures
 from skcal.report._text import render_text
 
-EXCEEDED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+EXCEEDED, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 70, 130
+STATUSES = (
+    "Exit status: 0; 1 when a --max is exceeded, and only then; 2 for bad input; 70, with a "
+    "traceback, for a fault of skcal itself; 130 when interrupted."
+)
 
 
 def main(argv=None):
@@ -34,7 +40,8 @@ def main(argv=None):
     Returns
     -------
     int
-        Exit status: 0; 1 when a limit is exceeded; 2 for bad input.
+        Exit status: 0; 1 when a limit is exceeded, and only then; 2 for bad input; 70 for a fault
+        of skcal itself; 130 when interrupted.
     """
     options = _parser().parse_args(argv)
     try:
@@ -48,8 +55,11 @@ def main(argv=None):
     except KeyboardInterrupt:
         return INTERRUPTED
     except (OSError, ValueError, ImportError) as error:
-        print(f"skcal: error: {_one_line(error)}", file=sys.stderr)
+        _complain(f"skcal: error: {_one_line(error)}")
         return BAD_INPUT
+    except Exception:  # not status 1, by which Python would say that a limit is exceeded
+        _complain(traceback.format_exc())
+        return FAULT
     return options.status
 
 
@@ -78,10 +88,6 @@ def _check(options, limits):
     if options.resamples and not 19 <= options.resamples <= MOST_DRAWS:
         must = "be 0 or at least 19" if options.resamples < 19 else f"be at most {MOST_DRAWS}"
         fail("--resamples", must, options.resamples)
-    undrawn = [name for name, _ in limits if needs_draws(name)]
-    if undrawn and not options.resamples and options.gate == "lower":
-        must = f"be 'point' without resamples: the lower end for {undrawn[0]} is of an interval"
-        fail("--gate", must, "'lower'")
     if options.html is None:
         return
     require_matplotlib("the HTML report")
@@ -101,6 +107,8 @@ def _measure(options, limits, tell):
     if forecasts.sketch is not None:
         tell("measuring ...")
         return describe_sketch(forecasts.sketch), forecasts
+    if options.gate == "lower" and not options.resamples:
+        check_undrawn(limits)
     report = describe(forecasts.sample, options.resamples or None, None, 0, tell)
     return report, forecasts
 
@@ -128,7 +136,7 @@ def _parser():
     report = commands.add_parser(
         "report",
         help="measure the forecasts of a CSV or Parquet file",
-        epilog="Exit status: 0; 1 when a --max is exceeded; 2 for bad input.",
+        epilog=STATUSES,
     )
     text = "CSV, .csv.gz or .parquet; - reads CSV from a pipe"
     report.add_argument("file", metavar="FILE", help=text)
@@ -144,8 +152,8 @@ def _parser():
     report.add_argument("--html", metavar="OUT", help="also write a web page with pictures")
     text = f"fail when a measure exceeds a limit; may be repeated. NAME: {', '.join(MEASURES)}"
     report.add_argument("--max", metavar="NAME=LIMIT", action="append", default=[], help=text)
-    text = "what exceeds: the lower end of the 95%% interval or, for distances, of what is known "
-    text += "of these rows (default); or the value"
+    text = "what exceeds: the lower end of the 95%% interval or, for distances and beyond a "
+    text += "million rows, of what is proven of these rows, chance included (default); or the value"
     report.add_argument("--gate", choices=("lower", "point"), default="lower", help=text)
     report.set_defaults(run=_report)
     demo = commands.add_parser("demo", help="the whole job on data that scikit-learn bundles")
@@ -155,7 +163,12 @@ def _parser():
 
 
 def _warn(message, category, *where, **more):
-    print(f"skcal: warning: {_one_line(message)}", file=sys.stderr)
+    _complain(f"skcal: warning: {_one_line(message)}")
+
+
+def _complain(text):
+    with suppress(BrokenPipeError):  # when nobody listens, the exit status still tells
+        print(text, file=sys.stderr)
 
 
 def _one_line(error):

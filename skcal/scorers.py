@@ -166,7 +166,7 @@ def get_scorer_names():
     --------
     >>> from skcal import get_scorer_names
     >>> get_scorer_names()
-    ['neg_bece', 'neg_caldist', 'neg_cdl', 'neg_cutoff', 'neg_distcal', 'neg_ece', 'neg_scdl', ...]
+    ['neg_bece', 'neg_caldist', 'neg_cdl', 'neg_cutoff', 'neg_distcal', 'neg_ece', ...]
     """
     return sorted([*(f"neg_{short}" for short in MEASURES), *SYNONYMS])
 

@@ -174,6 +174,40 @@ def test_standard_input_and_a_reader_that_leaves():
     assert gone.stderr == ""
 
 
+@pytest.mark.parametrize("error", [RecursionError, ZeroDivisionError, MemoryError])
+def test_a_fault_is_not_an_exceeded_limit(write, capsys, monkeypatch, error):
+    def fault(*_):
+        raise error("of skcal")
+
+    monkeypatch.setattr("skcal.__main__.describe", fault)
+    assert main([*REPORT, write(f"y,p\n{rows(Y, P)}"), "--max", "distcal=0"]) == 70
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("Traceback ")
+    assert captured.err.rstrip().endswith(f"{error.__name__}: of skcal")
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [("y,p\n1,2\n", 2), ("y,p\n0,0\n1,1\n1,0\n", 1)],  # an error, and a warning before a limit
+)
+def test_the_status_does_not_depend_on_who_hears_the_complaints(write, text, status):
+    argv = [sys.executable, "-m", "skcal", *REPORT, write(text), "--gate", "point"]
+    read, gone = os.pipe()
+    os.close(read)
+    done = subprocess.run([*argv, "--max", "ece=0"], stdout=subprocess.PIPE, stderr=gone)
+    os.close(gone)
+    assert done.returncode == status
+    assert bool(done.stdout) == (status == 1)
+
+
+def test_the_help_says_every_status(capsys):
+    with pytest.raises(SystemExit):
+        main(["report", "--help"])
+    words = " ".join(capsys.readouterr().out.split())
+    assert "0; 1 when a --max is exceeded, and only then; 2 for bad input; 70, with a" in words
+
+
 def test_demo_shows_the_whole_job_and_its_file_can_be_reported(tmp_path, capsys):
     path = str(tmp_path / "demo.csv")
     assert main(["demo", "--save", path]) == 0

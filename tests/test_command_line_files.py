@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import sys
 
 import numpy as np
@@ -172,6 +173,18 @@ def test_blank_lines_are_no_rows(tmp_path, capsys):
     assert "is empty" in error_of(capsys, str(path))
 
 
+def test_any_number_of_blank_lines_in_a_row(tmp_path, capsys):
+    path = tmp_path / "forecasts.csv"
+    blank = "\n" * 3 * 5 * sys.getrecursionlimit()  # a chunk is of 3 lines
+    top, end = (f"{y},{p}\n" for y, p in zip(Y[:2], P[:2], strict=True))
+    path.write_text(f"{blank}y,p\n{top}{blank}{end}{blank}")
+    assert main([*REPORT, str(path)]) == 0
+    assert capsys.readouterr().out.rstrip() == text_of(Y[:2], P[:2])
+    path.write_text(f"y,p\n{top}{blank}1\n")
+    line = 3 + len(blank)
+    assert f"line {line}: 1 fields where the header has 2" in error_of(capsys, str(path))
+
+
 def test_compressed(tmp_path, capsys):
     path = tmp_path / "forecasts.csv.gz"
     body = "\n".join(f"{y},{p}" for y, p in zip(Y, P, strict=True))
@@ -218,11 +231,23 @@ class TestParquet:
             ("yes", arrow.array(names)),
             ("yes", arrow.array(names).dictionary_encode()),
             ("1", arrow.array(list(map(str, Y)))),
+            ("yes", arrow.array(names).cast(arrow.binary())),
+            ("1", arrow.array(list(map(str, Y))).cast(arrow.binary())),
         ):
             for numbers in (arrow.array(P), arrow.array(P).dictionary_encode()):
                 path = write_table(y=labels, p=numbers)
                 assert main([*REPORT, path, "--pos-label", label]) == 0
                 assert capsys.readouterr().out.rstrip() == text_of(Y, P)
+
+    def test_labels_of_bytes_that_are_no_text(self, write_table, capsys):
+        path, typed = write_table(y=[[b"no", b"\xff"][k] for k in Y], p=P), os.fsdecode(b"\xff")
+        assert main([*REPORT, path, "--pos-label", typed]) == 0
+        assert capsys.readouterr().out.rstrip() == text_of(Y, P)
+        err = error_of(capsys, path, "--pos-label", "yes")
+        assert (
+            "--pos-label must be one of the labels [b'no', b'\\xff'] of column 'y'; got b'yes'"
+            in err
+        )
 
     def test_single_precision_keeps_its_bins(self, write_table, capsys):
         # the grid of bECE has 10 steps here: 0.7 lies on it, and below in single precision
@@ -246,7 +271,10 @@ class TestParquet:
         assert "column 'p' must hold numbers; got [0.5] in row 1" in error_of(
             capsys, write_table(y=Y, p=[[0.5]] * 4)
         )
-        assert "forecasts.parquet: " in error_of(capsys, write_table(y=[[0]] * 4, p=P))
+        for label in ([0], {"a": 0}):
+            err = error_of(capsys, write_table(y=[label] * 4, p=P))
+            assert "column 'y' must hold numbers, true/false or text; got values of type " in err
+            assert "dictionary" not in err
 
     def test_other_rows_that_are_refused(self, write_table, capsys):
         for y, p, message in (

@@ -9,7 +9,9 @@ import pytest
 from skcal import calibration_report
 from skcal.__main__ import main
 from skcal._files import _forecasts, _tables
-from skcal.report import _describe, _gates, sketch_report
+from skcal.metrics._names import MEASURES
+from skcal.report import sketch_report
+from skcal.report._describe import REACH
 from skcal.sketch import CalibrationSketch
 
 
@@ -28,6 +30,16 @@ def report(rows):
 @pytest.fixture
 def path(tmp_path, rows):
     return write(tmp_path / "forecasts.csv", *rows)
+
+
+@pytest.fixture
+def shrink(monkeypatch):
+    """Lets reports go less far with a measure."""
+
+    def _shrink(name, **limits):
+        monkeypatch.setitem(REACH, name, REACH[name]._replace(**limits))
+
+    return _shrink
 
 
 def write(path, y, p):
@@ -97,6 +109,21 @@ def test_every_gate_counts_and_is_a_line(path, report, capsys):
     assert "shows was not drawn" in out
 
 
+def test_chance_is_named_where_no_interval_takes_it_off(path, capsys, monkeypatch):
+    def line(*argv):
+        main(["report", path, "--resamples", "0", "--max", *argv])
+        return " ".join(capsys.readouterr().out.split()).partition("Compared was ")[2]
+
+    said, better = "chance is part of it, and may make a calibrated forecaster fail", "; smCE has"
+    for name in ("caldist", "distcal"):
+        assert f"{said}{better} an interval for that." in line(f"{name}=0.01")
+        assert line(f"{name}=0.01").startswith("the lower end of what is proven of these rows, ")
+    assert said not in line("distcal=0.01", "--gate", "point")
+    monkeypatch.setattr(_forecasts, "MOST_ROWS", 100)
+    for name in ("smce", "distcal"):
+        assert f"{said}." in line(f"{name}=0.01")  # a sketch has no interval at all
+
+
 @pytest.mark.parametrize("spelt", ["scdl", "SCDL", "Scdl"])
 def test_measures_may_be_spelt_as_the_report_does(path, report, capsys, spelt):
     status, (gate,) = gates_of(capsys, path, "--resamples", "0", "--gate", "point",
@@ -107,12 +134,25 @@ def test_measures_may_be_spelt_as_the_report_does(path, report, capsys, spelt):
 
 def test_of_a_sketch_the_certified_end(path, rows, capsys, monkeypatch):
     monkeypatch.setattr(_forecasts, "MOST_ROWS", 100)
-    low = CalibrationSketch().update(*rows).smooth_ece().lower
+    low = CalibrationSketch().update(*rows).smece().lower
     for limit, expected in ((low, 0), (np.nextafter(low, 0), 1)):
-        status, (gate,) = gates_of(capsys, path, "--max", f"smece={text(limit)}")
-        assert (status, gate["compared"], gate["value"]) == (expected, "bound", low)
+        for draws in ([], ["--resamples", "0"]):  # neither of which a sketch has
+            status, (gate,) = gates_of(capsys, path, "--max", f"smece={text(limit)}", *draws)
+            assert (status, gate["compared"], gate["value"]) == (expected, "bound", low)
     assert main(["report", path, "--max", "sintce=1"]) == 2
-    assert "got sintce, which is left out" in capsys.readouterr().err
+    assert "got sintce, which is left out of a sketch" in capsys.readouterr().err
+
+
+def test_lower_ends_that_nothing_gives_are_refused_before_measuring(path, capsys, monkeypatch):
+    def work(*_):
+        raise AssertionError("it came to work")
+
+    monkeypatch.setattr("skcal.__main__.describe", work)
+    for name in set(MEASURES) - {"caldist", "distcal"}:
+        limits = ["--max", "distcal=1", "--max", f"{name}=1"]
+        assert main(["report", path, "--resamples", "0", *limits]) == 2
+        message = f"be 'point' without resamples: the lower end for {name} is of an interval"
+        assert f"--gate must {message}; got 'lower'." in capsys.readouterr().err
 
 
 def test_measures_left_out_of_many_rows(tmp_path, capsys):
@@ -120,7 +160,8 @@ def test_measures_left_out_of_many_rows(tmp_path, capsys):
     path = write(tmp_path / "many.csv", y, np.full(y.size, 0.5))
     options = ["report", path, "--resamples", "0", "--max"]
     assert main([*options, "caldist=1"]) == 2
-    assert "got caldist, which is left out" in capsys.readouterr().err
+    message = "such as distcal; got caldist, which is left out beyond 10000 rows."
+    assert message in capsys.readouterr().err
     assert main([*options, "sintce=1", "--gate", "point"]) == 0
 
 
@@ -140,12 +181,12 @@ POINT = " --gate point"
     ],
 )
 def test_what_so_many_rows_have_not_is_refused_once_they_are_known(
-    tmp_path, capsys, monkeypatch, most, option, message
+    tmp_path, capsys, monkeypatch, shrink, most, option, message
 ):
     monkeypatch.setattr(_tables, "CHUNK", 20)
     monkeypatch.setattr(_forecasts, "MOST_ROWS", most)
-    monkeypatch.setitem(_gates.LEFT_OUT, "caldist", 40)
-    monkeypatch.setitem(_describe.MOST_ROWS, "sintce", 40)
+    shrink("caldist", rows=40)
+    shrink("sintce", drawn=40)
     y, p = np.arange(200) % 2, np.full(200, 0.5)
     p[100] = 2  # nobody gets there
     path = write(tmp_path / "many.csv", y, p)
@@ -155,9 +196,8 @@ def test_what_so_many_rows_have_not_is_refused_once_they_are_known(
     assert "must lie in [0, 1]; got 2.0 in row 101" in capsys.readouterr().err
 
 
-def test_rows_without_weight_do_not_count(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(_describe, "PARTITIONED", 40)
-    monkeypatch.setitem(_gates.LEFT_OUT, "caldist", 40)
+def test_rows_without_weight_do_not_count(tmp_path, capsys, shrink):
+    shrink("caldist", rows=40)
     rows = np.column_stack([np.arange(60) % 2, np.full(60, 0.5), np.arange(60) < 40])
     np.savetxt(tmp_path / "f.csv", rows, "%g", ",", header="y,p,w", comments="")
     path, limit = str(tmp_path / "f.csv"), ["--max", "caldist=1", "--resamples", "0"]
@@ -175,7 +215,7 @@ def test_rows_without_weight_do_not_count(tmp_path, capsys, monkeypatch):
         (["--max", "scdl=-0.1"], "--max must have a number .*'scdl=-0.1'"),
         (["--max", "scdl=nan"], "--max must have a number .*'scdl=nan'"),
         (["--max", "scdl=inf"], "--max must have a number .*'scdl=inf'"),
-        (["--max", "scdl=1", "--resamples", "0"], "--gate must be 'point' without resamples"),
+        (["--max", "scdl=1_0"], "--max must have a number .*'scdl=1_0'"),
         (["--html", "no/such/page.html"], "--html must name a file in a directory that exists"),
         (["--html", "."], "--html must name a file"),
         (["--html", "FILE"], "--html must name another file than the forecasts"),

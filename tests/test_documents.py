@@ -30,6 +30,11 @@ def test_readme_shows_both_commands():
     assert "make test" in README
 
 
+def test_readme_says_what_each_measure_promises():
+    for short, measure in MEASURES.values():
+        assert README.count(f"\n| `{measure.__name__}` ({short}) | ") == 1
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(path, capsys):
     source = path.read_text(encoding="utf-8")

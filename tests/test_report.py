@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from skcal import calibration_report, inference, metrics
 from skcal.metrics._names import MEASURES
 from skcal.report import _describe
-from skcal.report._words import verdict
+from skcal.report._words import promises, verdict, worst_case
 
 
 @pytest.fixture
@@ -91,8 +91,8 @@ def test_verdict(forecasts):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_over_confidence_is_found(seed, monkeypatch):
-    others = set(MEASURES) - {"smce", "smece"}
-    monkeypatch.setattr(_describe, "MOST_ROWS", dict.fromkeys(others, 0))  # these are not drawn
+    for name in set(MEASURES) - {"smce", "smece"}:
+        monkeypatch.setitem(_describe.REACH, name, _describe.Reach(drawn=0))
     rng = np.random.default_rng(seed)
     p = rng.random(1000)
     y = (rng.random(1000) < expit(0.7 * logit(p))).astype(int)
@@ -181,6 +181,23 @@ def test_the_top_label_of_columns_in_any_order_and_of_two_classes(classes):
     right = (q > 0.5) == low
     by_hand = calibration_report(right, np.maximum(q, 1 - q), n_resamples=None, output="dict")
     assert two == by_hand | {"multiclass": "top_label"}
+
+
+def test_decisions_about_the_top_label_are_all_that_is_promised_something(classes):
+    y, p, _ = classes
+    report = calibration_report(y, p, multiclass="top_label", n_resamples=None, output="dict")
+    about, sentences = " on whether the top label is right", dict(promises(report))
+    binary = report | {"multiclass": "raise"}
+    for short in ("SCDL", "CDL", "bECE"):
+        assert sentences[short].count(f"any decision{about}") == 1
+        assert dict(promises(binary))[short] == sentences[short].replace(about, "")
+    assert worst_case(report).startswith(f"The worst decision{about} with utilities in [0, 1] ")
+    assert worst_case(binary) == worst_case(report).replace(about, "")
+    assert (
+        f"{report['regret_bound']:.4f} in any decision{about} with utilities" in sentences["SCDL"]
+    )
+    for short, sentence in sentences.items():
+        assert ("regret" in sentence) == (about in sentence), short
 
 
 def test_text_shows_every_value_and_fits_a_terminal(forecasts):

@@ -2,6 +2,7 @@
 
 import re
 import sys
+import warnings
 from collections import Counter
 from html.parser import HTMLParser
 
@@ -10,6 +11,7 @@ import pytest
 
 from skcal import calibration_report, metrics
 from skcal.report import sketch_report
+from skcal.report._html import render_html
 from skcal.report._pictures import PICTURES
 from skcal.sketch import CalibrationSketch
 
@@ -215,6 +217,38 @@ def test_signs_of_formulas_in_a_label(rows):
     labels = np.where(y == 1, r"$\oops{$", "fine")
     source = calibration_report(labels, p, pos_label=r"$\oops{$", n_resamples=None, output="html")
     assert r"(positive class: $\oops{$)" in source
+
+
+@pytest.mark.parametrize("odd", ["\x01", "\x1f", "\t", "\r", "\x85", "\ud800", "\udfff", "\uffff"])
+def test_characters_that_no_page_can_hold(rows, odd):
+    pytest.importorskip("matplotlib")
+    y, p = rows
+    label = f"il{odd}l"
+    labels = np.where(y == 1, label, "fine")
+    source = calibration_report(labels, p, pos_label=label, n_resamples=None, output="html")
+    plain = np.where(y == 1, "il\ufffdl", "fine")
+    same = calibration_report(plain, p, pos_label="il\ufffdl", n_resamples=None, output="html")
+    assert source == same
+    assert "(positive class: il\ufffdl)" in source
+
+
+def test_names_of_files_that_no_page_can_hold(rows):
+    report = calibration_report(*rows, n_resamples=None, output="dict")
+    source = render_html(report, [], "a\x01\udcffb.csv")
+    assert '<p class="faint">a\ufffd\ufffdb.csv</p>' in source
+    source.encode()
+
+
+def test_characters_that_a_page_can_hold_stay(rows):
+    pytest.importorskip("matplotlib")
+    y, p = rows
+    label = "~ é 病\n\ud7ff\ue000\U0001f600"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        labels = np.where(y == 1, label, "fine")
+        source = calibration_report(labels, p, pos_label=label, n_resamples=None, output="html")
+    assert "\ufffd" not in source
+    assert label.split()[2] in source
 
 
 def test_the_page_is_the_same_whatever_the_users_style(rows, source):

@@ -7,7 +7,8 @@ import pytest
 
 from skcal import calibration_report
 from skcal.report import sketch_report
-from skcal.sketch import CalibrationSketch
+from skcal.report._describe import REACH
+from skcal.sketch import CalibrationSketch, _sketch
 
 
 @pytest.fixture
@@ -25,16 +26,32 @@ def test_numbers_are_those_of_the_sketch(rows):
         "cdl": sketch.cdl(),
         "cutoff": sketch.cutoff(),
         "smce": sketch.smce(),
-        "smece": sketch.smooth_ece(),
-        "distcal": sketch.lower_distance(),
+        "smece": sketch.smece(),
+        "distcal": sketch.distcal(),
         "ece": sketch.ece(15),
-        "bece": sketch.actionable_error(8),  # of powers of two the last not above 2000 ** (1 / 3)
+        "bece": sketch.bece(8),  # of powers of two the last not above 2000 ** (1 / 3)
     }
     for name, known in expected.items():
         found = measures[name]
         ends = (found["value"], found["lower"], found["upper"])
         assert ends == (known.value, known.lower, known.upper)
-    assert {name for name in measures if measures[name]["value"] is None} == {"caldist", "sintce"}
+    left_out = {name for name in measures if measures[name]["value"] is None}
+    assert left_out == {"caldist", "sintce"}
+    assert left_out == {name for name, reach in REACH.items() if not reach.sketched}
+
+
+def test_cells_are_prepared_once(rows, monkeypatch):
+    made = []
+
+    class Counted(_sketch.Cells):
+        def __init__(self, *tables):
+            made.append(self)
+            super().__init__(*tables)
+
+    sketch = CalibrationSketch(256).update(*rows)
+    monkeypatch.setattr(_sketch, "Cells", Counted)
+    sketch_report(sketch)
+    assert len(made) == 1
 
 
 def test_form_and_facts_are_those_of_the_report_of_the_rows(rows):

@@ -1,5 +1,6 @@
 """The columns of a file: which are meant, and what their fields say."""
 
+import os
 import sys
 
 import numpy as np
@@ -69,7 +70,11 @@ class Labels:
 
     def encode(self, table, column, start):
         """The code of the label of each row; ``start`` rows stand before it."""
-        distinct, places = table.distinct(column)
+        try:
+            distinct, places = table.distinct(column)
+        except NotImplementedError:  # of pyarrow: lists and the like
+            must = "hold numbers, true/false or text"
+            fail(f"column {self._name!r}", must, f"values of type {column.type}")
         for k, label in enumerate(distinct):
             if got := _missing(label):
                 row, name = start + int((places == k).argmax()) + 1, f"column {self._name!r}"
@@ -113,8 +118,10 @@ class Labels:
 
 def parse_label(text, labels):
     """A label typed by the user, in the type of the labels that were read."""
-    if text is None or labels.dtype.kind in "US":
+    if text is None or labels.dtype.kind == "U":
         return text
+    if labels.dtype.kind == "S":
+        return os.fsencode(text)  # the bytes that were typed
     if labels.dtype.kind == "b" and text.lower() in ("true", "false"):
         return text.lower() == "true"
     if not _is_number(text):

@@ -85,15 +85,17 @@ def _through_header(lines):
 
 def _whole_rows(reader, width, file):
     """The next rows, as long as the header; blank lines are no rows."""
-    line = reader.line_num
-    rows = list(islice(reader, CHUNK))
-    if set(map(len, rows)) <= {width}:
-        return rows
-    for row in rows:
-        line += 1 + sum(field.count("\n") for field in row)
-        if row and len(row) != width:
-            raise ValueError(f"{file}, line {line}: {len(row)} fields where the header has {width}")
-    return [row for row in rows if row] or _whole_rows(reader, width, file)
+    whole, line = [], reader.line_num
+    while not whole and (rows := list(islice(reader, CHUNK))):
+        if set(map(len, rows)) == {width}:
+            return rows
+        for row in rows:
+            line += 1 + sum(field.count("\n") for field in row)
+            if row and len(row) != width:
+                got = f"{len(row)} fields where the header has {width}"
+                raise ValueError(f"{file}, line {line}: {got}")
+        whole = [row for row in rows if row]
+    return whole
 
 
 def _distinct_texts(column):

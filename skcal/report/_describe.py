@@ -1,6 +1,8 @@
 """What a report says, as a dict of plain numbers, strings and lists."""
 
+import math
 from dataclasses import asdict
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,14 +18,32 @@ from skcal.metrics._distance import lower_distance_of
 from skcal.metrics._interval import interval_error
 from skcal.metrics._names import MEASURES
 from skcal.metrics._smooth import kernel_error, smooth_error
+from skcal.sketch import _values as sketched
 
 CONFIDENCE = 0.95
-# Rows beyond which a measure is not drawn again and again: a draw takes too long.
-PARTITIONED = 10_000  # rows beyond which the nearest partition takes longer than all the rest
-MOST_ROWS = {"caldist": 0, "distcal": 0, "sintce": 10_000}
 ECE_BINS = 15
 ENDS = ("value", "lower", "upper")
 NOT_DRAWN = {"confidence_interval": None, "pvalue": None, "by_chance": None}
+
+
+class Reach(NamedTuple):
+    """How far a report goes with a measure: beyond, it would take longer than all the rest."""
+
+    rows: float = math.inf  # with more, the measure is left out
+    drawn: float = math.inf  # with more, it is not drawn again and again
+    sketched: bool = True  # whether a sketch has it
+
+    @property
+    def proven(self):
+        """Whether its lower end is a bound on the rows, for it is never drawn."""
+        return self.drawn == 0
+
+
+REACH = dict.fromkeys(MEASURES, Reach()) | {
+    "caldist": Reach(rows=10_000, drawn=0, sketched=False),
+    "distcal": Reach(drawn=0),
+    "sintce": Reach(drawn=10_000, sketched=False),
+}
 
 
 def describe(sample, n_resamples, n_jobs, random_state, tell=None, multiclass="raise"):
@@ -33,7 +53,7 @@ def describe(sample, n_resamples, n_jobs, random_state, tell=None, multiclass="r
     task, m, weights = task_of_edge(sample, edge), soft.n_bins, sample.w
     measures = _values(sample, soft, edge)
     for name, (short, measure) in MEASURES.items():
-        if n_resamples is None or sample.n > MOST_ROWS.get(name, np.inf):
+        if n_resamples is None or sample.n > REACH[name].drawn:
             measures[name].update(NOT_DRAWN)
             continue
         if tell is not None:
@@ -62,16 +82,17 @@ def describe_sketch(sketch):
     finest = 2 * sketch.n_bins
     rows = sketch.effective_rows
     n_bins, steps = min(ECE_BINS, finest), min(_power_of_two(balanced_bins(rows)), finest)
-    soft = sketch.scdl()
+    cells = sketch._cells()  # once: each method of the sketch prepares them anew
+    soft = sketched.scdl(cells)
     values = {
         "scdl": soft,
-        "cdl": sketch.cdl(),
-        "cutoff": sketch.cutoff(),
-        "smce": sketch.smce(),
-        "smece": sketch.smooth_ece(),
-        "distcal": sketch.lower_distance(),
-        "ece": sketch.ece(n_bins),
-        "bece": sketch.actionable_error(steps),
+        "cdl": sketched.cdl(cells),
+        "cutoff": sketched.cutoff(cells),
+        "smce": sketched.smce(cells),
+        "smece": sketched.smece(cells),
+        "distcal": sketched.distcal(cells),
+        "ece": sketched.ece(cells, n_bins),
+        "bece": sketched.bece(cells, steps),
     }
     measures = {name: {**_ends(values.get(name)), **NOT_DRAWN} for name in MEASURES}
     measures["scdl"]["n_bins"] = soft.n_bins
@@ -81,8 +102,8 @@ def describe_sketch(sketch):
         "multiclass": "raise",
         "n": sketch.n_rows,
         "weight": sketch.weight,
-        "base_rate": sketch.base_rate,
-        "mean_forecast": sketch.mean_forecast,
+        "base_rate": cells.base_rate,
+        "mean_forecast": cells.mean_forecast,
         "distinct_forecasts": None,
         "brier_score": None,
         "confidence": CONFIDENCE,
@@ -122,7 +143,7 @@ def _values(sample, soft, edge):
 
 
 def _nearest_partition(sample):
-    if sample.n > PARTITIONED:
+    if sample.n > REACH["caldist"].rows:
         return {"value": None, "lower": None, "n_parts": None}
     nearest = distance_of(sample, "bounds")
     return {"value": nearest.value, "lower": nearest.lower, "n_parts": nearest.n_parts}

@@ -4,9 +4,8 @@ import math
 
 from skcal._reading import fail
 from skcal.metrics._names import MEASURES
-from skcal.report._describe import MOST_ROWS, PARTITIONED
-
-LEFT_OUT = {"caldist": PARTITIONED, "sintce": math.inf}  # of sketches, and beyond so many rows
+from skcal.report._describe import REACH
+from skcal.report._words import left_out
 
 
 def parse_limit(text):
@@ -16,7 +15,7 @@ def parse_limit(text):
     if name not in MEASURES:
         fail("--max", f"be NAME=LIMIT with a name among {', '.join(MEASURES)}", repr(text))
     try:
-        number = float(limit)
+        number = math.nan if "_" in limit else float(limit)  # Python reads 1_0 as 10
     except ValueError:
         number = math.nan
     if not 0 <= number < math.inf:
@@ -24,20 +23,23 @@ def parse_limit(text):
     return name, number
 
 
-def needs_draws(name):
-    """Whether the lower end of a measure is that of an interval from draws."""
-    return MOST_ROWS.get(name) != 0
-
-
 def check_rows(limits, gate, n, sketched):
     """Refuse limits on what a report leaves out of so many rows, or of a sketch."""
     for name, _ in limits:
-        if n > LEFT_OUT.get(name, math.inf) or (sketched and name in LEFT_OUT):
-            got = f"{name}, which is left out at so many rows"
-            fail("--max", "name measures of this report", got)
-        undrawn = needs_draws(name) and n > MOST_ROWS.get(name, math.inf)
-        if undrawn and gate == "lower":
-            must = f"be 'point' for {name}, which has no interval at so many rows"
+        reach = REACH[name]
+        if n > reach.rows or (sketched and not reach.sketched):
+            got = f"{name}, which is {left_out(name, sketched)}"
+            fail("--max", "name measures of this report, such as distcal", got)
+        if n > reach.drawn and not reach.proven and gate == "lower":
+            must = f"be 'point' for {name}, which has no interval beyond {reach.drawn} rows"
+            fail("--gate", must, "'lower'")
+
+
+def check_undrawn(limits):
+    """Refuse lower ends that only draws would give, of rows that are in no sketch."""
+    for name, _ in limits:
+        if not REACH[name].proven:
+            must = f"be 'point' without resamples: the lower end for {name} is of an interval"
             fail("--gate", must, "'lower'")
 
 

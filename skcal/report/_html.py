@@ -4,7 +4,7 @@ from hashlib import sha256
 from html import escape
 
 from skcal.report import _words
-from skcal.report._pictures import inline
+from skcal.report._pictures import inline, legible
 
 CSS = """
 :root { color-scheme: light; --paper: #ffffff; --ink: #1b1b1b; --faint: #6b6b6b; --rule: #c8c8c8;
@@ -76,7 +76,7 @@ def _paragraph(text, kind=None):
     if text is None:
         return ""
     start = "<p>" if kind is None else f'<p class="{kind}">'
-    return f"{start}{escape(text)}</p>"
+    return f"{start}{escape(legible(text))}</p>"
 
 
 def _table(report):

@@ -26,6 +26,9 @@ STYLE = {
     "text.parse_math": False,  # a label may hold any signs
     "figure.autolayout": True,
 }
+UNFIT = re.compile(
+    r"[\0-\t\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
+)  # for XML, HTML or an axis
 LONGEST = 20  # characters of a label that fit beside an axis
 NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 PICTURES = [
@@ -44,7 +47,7 @@ def pictures(sample, pos_label=None):
 
     y = sample.y
     if pos_label is not None:
-        pos_label = str(pos_label)
+        pos_label = legible(str(pos_label))
         if len(pos_label) > LONGEST:
             pos_label = pos_label[: LONGEST - 1] + "…"
         y = np.where(y == 1, pos_label, f"not {pos_label}")
@@ -63,6 +66,11 @@ def pictures(sample, pos_label=None):
             FigureCanvasSVG(figure).print_svg(file, metadata=NO_METADATA)
             drawn.append((caption, file.getvalue()))
     return drawn
+
+
+def legible(text):
+    """The text with a mark where a character is none: control codes and halves of pairs."""
+    return UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def inline(svg, prefix, caption):

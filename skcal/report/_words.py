@@ -1,7 +1,7 @@
 """The words of a report, for the text and the web page alike."""
 
 from skcal.metrics._names import MEASURES
-from skcal.report._describe import PARTITIONED
+from skcal.report._describe import REACH
 
 HEADINGS = {
     "values": ["measure", "value"],
@@ -14,14 +14,14 @@ HEADINGS = {
         "p-value",
     ],
 }
-SUBJECTS = {
-    "raise": ("forecasts", "positive outcomes"),
-    "top_label": ("top-label forecasts", "right ones"),
+SUBJECTS = {  # what is forecast, what comes true, and what decisions must be about
+    "raise": ("forecasts", "positive outcomes", ""),
+    "top_label": ("top-label forecasts", "right ones", " on whether the top label is right"),
 }
 JUDGES = ("smce", "smece")  # stable, and blind to different faults
 COMPARED = {
     "interval": "the lower end of its 95% interval",
-    "bound": "the lower end of what is known of these rows",
+    "bound": "the lower end of what is proven of these rows",
     "point": "its value",
 }
 
@@ -29,7 +29,7 @@ COMPARED = {
 def summary(report):
     """What was measured, in lines."""
     total, sketch, brier = report["weight"], report["sketch"], report["brier_score"]
-    forecasts, positive = SUBJECTS[report["multiclass"]]
+    forecasts, positive, _ = SUBJECTS[report["multiclass"]]
     yield (
         f"{report['n']} {forecasts}"
         + (f" of weight {total:.6g}" if total != report["n"] else "")
@@ -116,31 +116,36 @@ def worst_case(report):
     if worst is None:
         return None
     cuts = " and ".join(f"{v:.4g}" for v in worst["thresholds"])
+    _, _, about = SUBJECTS[report["multiclass"]]
     return (
-        f"The worst decision with utilities in [0, 1] changes its action at {cuts}; its mean "
-        f"regret is {report['measures']['cdl']['value']:.4f} a row."
+        f"The worst decision{about} with utilities in [0, 1] changes its action at {cuts}; its "
+        f"mean regret is {report['measures']['cdl']['value']:.4f} a row."
     )
 
 
 def gates(report):
     """A sentence for each limit that was set."""
-    return [_gate(gate) for gate in report.get("gates", ())]
+    return [_gate(gate, report["sketch"] is not None) for gate in report.get("gates", ())]
 
 
-def _gate(gate):
+def _gate(gate, sketched):
     kept = "does not exceed" if gate["compared"] == "point" else "is not shown to exceed"
     verb = "FAILED: {} exceeds" if gate["exceeded"] else f"Passed: {{}} {kept}"
-    chance = gate["by_chance"]
     return (
         f"{verb.format(MEASURES[gate['measure']][0])} {gate['limit']:g}. Compared was "
-        f"{COMPARED[gate['compared']]}, {gate['value']:.4f}; "
-        + (
-            f"a calibrated forecaster shows {chance['low']:.4f} to {chance['high']:.4f}, "
-            "9 times in 10."
-            if chance
-            else "what a calibrated forecaster shows was not drawn."
-        )
+        f"{COMPARED[gate['compared']]}, {gate['value']:.4f}; {_of_chance(gate, sketched)}."
     )
+
+
+def _of_chance(gate, sketched):
+    chance = gate["by_chance"]
+    if chance is not None:
+        ends = f"{chance['low']:.4f} to {chance['high']:.4f}"
+        return f"a calibrated forecaster shows {ends}, 9 times in 10"
+    if gate["compared"] == "point":
+        return "what a calibrated forecaster shows was not drawn"
+    better = "" if sketched else "; smCE has an interval for that"
+    return f"chance is part of it, and may make a calibrated forecaster fail{better}"
 
 
 def promises(report):
@@ -152,14 +157,14 @@ def promises(report):
 def _sentences(report):
     measures = report["measures"]
     m, worst = measures["scdl"]["n_bins"], measures["cutoff"]["worst_interval"]
-    steps = measures["bece"]["n_bins"]
+    steps, (_, _, about) = measures["bece"]["n_bins"], SUBJECTS[report["multiclass"]]
     return {
         "scdl": "exactly calibrated on these rows"
         if m is None
         else f"round forecasts at random to the grid of step 1/{m} and act on them: swap regret at "
-        f"most {report['regret_bound']:.4f} in any decision with utilities in [0, 1]",
-        "cdl": "largest swap regret, on these rows, of acting on the forecasts as they are"
-        + _of_distinct(report),
+        f"most {report['regret_bound']:.4f} in any decision{about} with utilities in [0, 1]",
+        "cdl": f"largest swap regret, on these rows, of any decision{about} that acts on the "
+        "forecasts as they are" + _of_distinct(report),
         "cutoff": "no interval of forecasts is off by more, summed over its rows"
         + ("; the worst is [{:.4g}, {:.4g}]".format(*worst) if worst else ""),
         "smce": "no slowly varying reweighting of the residuals shows more; within constant "
@@ -172,8 +177,14 @@ def _sentences(report):
         + (", left out here" if measures["sintce"]["value"] is None else ""),
         "ece": f"mean gap of forecast and rate in {measures['ece']['n_bins']} equal-width bins",
         "bece": f"round forecasts down to the grid of step 1/{steps} and act on them: swap regret "
-        f"at most this; rounding adds up to {2 / steps:.2g} of it, or hides as much: no p-value",
+        f"at most this in any decision{about}; rounding adds up to {2 / steps:.2g} of it, or hides "
+        "as much: no p-value",
     }
+
+
+def left_out(name, sketched):
+    """Where a report has not this measure."""
+    return "left out " + ("of a sketch" if sketched else f"beyond {REACH[name].rows} rows")
 
 
 def _of_distinct(report):
@@ -188,8 +199,7 @@ def _of_distinct(report):
 
 def _nearest(distance, sketched):
     if distance["value"] is None:
-        where = "of a sketch" if sketched else f"beyond {PARTITIONED} rows"
-        return f"left out {where}: see skcal.metrics.calibration_distance"
+        return f"{left_out('caldist', sketched)}: see skcal.metrics.calibration_distance"
     return (
         "how far forecasts must move, on average, to be calibrated: at most this, and at least "
         f"{distance['lower']:.4f}; so calibrated, they take {distance['n_parts']} values"
