@@ -45,7 +45,7 @@ print(f"{n_rows} rows in {sketch.n_parts} chunks, {n_rows / spent:.2g} rows a se
 scdl = sketch.scdl()
 print(f"SCDL {scdl.value:.6f} (exact: {scdl.exact}), m* = {scdl.n_bins}")
 print(f"swap regret of forecasts rounded to that grid: at most {scdl.regret_bound:.4f}")
-for measure in (sketch.smce, sketch.cutoff, sketch.ece, sketch.smooth_ece, sketch.cdl):
+for measure in (sketch.smce, sketch.cutoff, sketch.ece, sketch.smece, sketch.cdl):
     value = measure()
     print(f"{measure.__name__:>10} {value.value:.6f} in [{value.lower:.6f}, {value.upper:.6f}]")
 

@@ -85,7 +85,7 @@ def test_an_empty_chunk_is_empty_throughout():
         CalibrationSketch().update([], [], [1])
 
 
-@pytest.mark.parametrize("method", ["ece", "actionable_error", "soft_cdl"])
+@pytest.mark.parametrize("method", ["ece", "bece", "soft_cdl"])
 def test_true_is_no_number_of_bins(method):
     with pytest.raises(ValueError, match="n_bins"):
         getattr(CalibrationSketch().update([0, 1], [0.2, 0.4]), method)(True)

@@ -3,6 +3,7 @@
 import copy
 import io
 import json
+import os
 import pickle
 
 import numpy as np
@@ -24,6 +25,7 @@ SKETCHES = {
     "counted": CalibrationSketch(16).update([0, 1, 1], [0.3, 0.3, 1.0]),
     "merged": CalibrationSketch(16).update([0, 1, 1], [0.3, 0.3, 1.0]) + _sketch(),
     "text": CalibrationSketch(16, pos_label="yes").update(np.array(["no", "yes"]), [0.2, 0.3]),
+    "single": CalibrationSketch(16).update([0, 1], np.array([0.3, 0.9], dtype="f4")),
     "named": CalibrationSketch(16, labels=[True, False]).update([True], [[0.3, 0.7]]),
     "floats": CalibrationSketch(16, pos_label=np.float64(2)).update([1.0, 2.0], [0.2, 0.3]),
     "empty": CalibrationSketch(16, labels=["b", "a"], pos_label="a"),
@@ -163,6 +165,18 @@ def _refused_or_harmless(stored, sketch):
         ({"n_rows": 4}, "counts do not fit together"),
         ({"n_parts": 0}, "counts do not fit together"),
         ({"parts": ["a", "b"]}, "counts do not fit together"),
+        ({"precision": "float16"}, None),
+        ({"precision": "int64"}, "predictions are not of type int64"),
+        ({"precision": "f4"}, "predictions are not of type f4"),
+        ({"precision": None}, "predictions are not of type None"),
+        (
+            {
+                "precision": "float32",
+                "moved": [0.5, 0.5 + 1e-8, 0.0],
+                "only": [2.5000001 / 32, 1.0],
+            },
+            "predictions are not of type float32",
+        ),
         ({"n_bins": 48, "index": [14, 15, 193]}, "power of two"),
         ({"negative": 1}, "labels do not fit together"),
         ({"labels": [0, 1], "negative": -1}, "labels do not fit together"),
@@ -183,9 +197,9 @@ def test_sketches_that_make_no_sense_are_refused(changes, message):
 
 
 def test_other_versions_are_refused():
-    stored = {**SKETCHES["counted"].to_dict(), "version": 1}
+    stored = {**SKETCHES["counted"].to_dict(), "version": 2}
     with pytest.raises(
-        ValueError, match="version 2, which this release of skcal reads; got version 1"
+        ValueError, match="version 3, which this release of skcal reads; got version 2"
     ):
         CalibrationSketch.from_dict(stored)
 
@@ -230,3 +244,105 @@ def test_other_files(tmp_path):
         CalibrationSketch.load(io.BytesIO(b"PK"))
     with pytest.raises(FileNotFoundError):
         CalibrationSketch.load(tmp_path / "missing.npz")
+
+
+# Files
+
+
+def _bytes(sketch):
+    buffer = io.BytesIO()
+    sketch.save(buffer)
+    return buffer.getvalue()
+
+
+def test_two_sketches_in_one_file_are_no_sketch(tmp_path):
+    first, second = SKETCHES["counted"], SKETCHES["weighted"]
+    buffer = io.BytesIO()
+    for sketch in (first, second):
+        sketch.save(buffer)
+    assert buffer.getvalue() == _bytes(first) + _bytes(second)
+    buffer.seek(0)
+    with pytest.raises(ValueError, match=r"corrupt: .* holds more than one sketch"):
+        CalibrationSketch.load(buffer)
+    buffer.seek(len(_bytes(first)))  # from there on it is one
+    assert CalibrationSketch.load(buffer).to_dict() == second.to_dict()
+
+
+@pytest.mark.parametrize("more", [b"x", b"PK", b"\0" * 22, b"text\n" * 20_000])
+def test_what_lies_beside_a_sketch_is_refused(more, tmp_path):
+    whole = _bytes(_sketch())
+    for content in (more + whole, whole + more):
+        (tmp_path / "file").write_bytes(content)
+        with pytest.raises(ValueError, match=r"corrupt: .*file (holds more than|cannot be read)"):
+            CalibrationSketch.load(tmp_path / "file")
+
+
+def test_further_arrays_are_refused(tmp_path):
+    path = tmp_path / "sketch.npz"
+    _sketch().save(path)
+    with np.load(path) as arrays:
+        np.savez(path, more=np.zeros(1), **arrays)
+    with pytest.raises(ValueError, match="holds more than one sketch"):
+        CalibrationSketch.load(path)
+
+
+def test_pipes_will_do():
+    sketch = SKETCHES["counted"]  # smaller than the buffer of a pipe
+    source, target = (
+        os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True)
+    )
+    with source, target:
+        assert not source.seekable() and not target.seekable()
+        sketch.save(target)
+        target.close()
+        assert CalibrationSketch.load(source).to_dict() == sketch.to_dict()
+
+
+@pytest.mark.parametrize("mode", ["r", "a", "rb", "ab"])
+def test_files_that_are_open_the_wrong_way(mode, tmp_path):
+    sketch, path = _sketch(), tmp_path / "sketch.npz"
+    sketch.save(path)
+    with path.open(mode, encoding=None if "b" in mode else "utf8") as file:
+        if mode != "rb":
+            _assert_named(CalibrationSketch.load, file, "reading")
+        if mode != "ab":
+            _assert_named(sketch.save, file, "writing")
+    _assert_named(CalibrationSketch.load, file, "reading")  # it is closed
+    _assert_named(sketch.save, file, "writing")
+    assert CalibrationSketch.load(path).to_dict() == sketch.to_dict()
+
+
+@pytest.mark.parametrize("file", [io.StringIO("PK"), 3, None, b"name", "\0"])
+def test_what_is_no_file(file):
+    _assert_named(CalibrationSketch.load, file, "reading")
+    _assert_named(_sketch().save, file, "writing")
+
+
+def _assert_named(ask, file, use):
+    with pytest.raises(
+        ValueError, match=rf"^file must be a path, or a binary file open for {use}; got"
+    ):
+        ask(file)
+
+
+class _Failing(io.BytesIO):
+    def read(self, *_):
+        raise OSError("the disk is gone")
+
+    write = read
+
+
+def test_errors_that_are_no_fault_of_the_file(tmp_path, monkeypatch):
+    for ask in (CalibrationSketch.load, _sketch().save):
+        with pytest.raises(OSError, match="the disk is gone"):
+            ask(_Failing())
+        with pytest.raises(OSError, match=str(tmp_path)):
+            ask(tmp_path)
+
+    def no_memory(*_, **__):
+        raise MemoryError
+
+    buffer = io.BytesIO(_bytes(_sketch()))
+    monkeypatch.setattr(np, "load", no_memory)
+    with pytest.raises(MemoryError):
+        CalibrationSketch.load(buffer)

@@ -21,8 +21,9 @@ class Cells:
     """Sums by cell and outcome, of shape (m + 1, 2); the last cell holds p = 1."""
 
     mass: np.ndarray  # weight
-    summed: np.ndarray  # weight times p m - i
+    moved: np.ndarray  # weight times p m - i
     only: np.ndarray  # of shape (m + 1,): the prediction of all rows, `NONE` or `MANY`
+    precision: type  # the type in which predictions were given
 
     @property
     def m(self):
@@ -37,6 +38,15 @@ class Cells:
         return float(self.mass.sum())
 
     @cached_property
+    def base_rate(self):
+        return float(self.mass[:, 1].sum()) / self.total
+
+    @cached_property
+    def mean_forecast(self):
+        sums = self.mass.sum(axis=1) @ np.arange(self.m + 1.0) + self.offsets.sum()
+        return float(sums) / self.m / self.total
+
+    @cached_property
     def open(self):
         """Cells whose predictions differ; each of the others is one atom, or empty."""
         return self.only == MANY
@@ -48,12 +58,12 @@ class Cells:
     @cached_property
     def rise(self):
         """Summed residuals 1 - p of the ones."""
-        return self.mass[:, 1] * (1 - self.grid) - self.moved[:, 1] / self.m
+        return self.mass[:, 1] * (1 - self.grid) - self.offsets[:, 1] / self.m
 
     @cached_property
     def fall(self):
         """Summed predictions of the zeros; their residuals are the negatives."""
-        return self.mass[:, 0] * self.grid + self.moved[:, 0] / self.m
+        return self.mass[:, 0] * self.grid + self.offsets[:, 0] / self.m
 
     @cached_property
     def mean(self):
@@ -62,13 +72,13 @@ class Cells:
         Of an atom it is exact, as m is a power of two: (i + mean) / m is its prediction.
         """
         mean = np.where(self.tied, self.only, self.grid) * self.m - np.arange(self.m + 1)
-        sums, weight = self.summed.sum(axis=1), self.mass.sum(axis=1)
+        sums, weight = self.moved.sum(axis=1), self.mass.sum(axis=1)
         return np.divide(sums, weight, out=mean, where=self.open)
 
     @cached_property
-    def moved(self):
+    def offsets(self):
         """Weight times p m - i, without the rounding errors of its sum where p is known."""
-        return np.where(self.open[:, None], self.summed, self.mass * self.mean[:, None])
+        return np.where(self.open[:, None], self.moved, self.mass * self.mean[:, None])
 
     @cached_property
     def spread(self):
@@ -78,7 +88,7 @@ class Cells:
         mean fixes. The rows of an atom lie on its mean.
         """
         c = self.mean[:, None]
-        most = ((self.mass - self.moved) * c + self.moved * (1 - c)) / self.m
+        most = ((self.mass - self.offsets) * c + self.offsets * (1 - c)) / self.m
         return np.where(self.open[:, None], most, 0.0)
 
     @cached_property
@@ -87,7 +97,7 @@ class Cells:
         i = np.flatnonzero(self.mass.sum(axis=1))
         y, w = np.repeat([0, 1], i.size), self.mass[i].T.ravel()
         p = np.tile((i + self.mean[i]) / self.m, 2)
-        return Sample(y[w > 0], p[w > 0], w[w > 0])
+        return Sample(y[w > 0], p[w > 0], w[w > 0], self.precision)
 
 
 def see(only, p):

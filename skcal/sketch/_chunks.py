@@ -28,6 +28,13 @@ def check_empty(y_proba, sample_weight):
             fail(name, "be as empty as y_true", f"length {rows}")
 
 
+def promoted(one, other):
+    """The floating type of the rows of both, as `np.concatenate` has it; None where no rows are."""
+    if None in (one, other):
+        return one or other
+    return np.promote_types(one, other).type
+
+
 def names_of_chunk(part):
     if part is None:
         return frozenset()

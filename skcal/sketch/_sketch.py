@@ -5,10 +5,11 @@ import numpy as np
 from skcal._numerics._bins import cell_sums
 from skcal._reading import fail, fail_parameter, read, shown
 from skcal._results import plain
-from skcal._validation import Integral, Real, check_classes, check_sample, weighted_sample
+from skcal._validation import check_classes, check_sample, weighted_sample
 from skcal.sketch import _stored, _values
 from skcal.sketch._cells import NONE, Cells, joined, see
-from skcal.sketch._chunks import check_empty, names_of_chunk, weights_of_chunk
+from skcal.sketch._chunks import check_empty, names_of_chunk, promoted, weights_of_chunk
+from skcal.sketch._settings import check_pos_label, negative_in, negative_of, power_of_two, whole
 
 MOST_BINS = 2**22  # 340 MB
 
@@ -20,7 +21,8 @@ class CalibrationSketch:
     of each cell whose rows are tied. Sketches of parts add up to the sketch of the whole, in any
     order. From it follow SCDL and every soft-binned decision loss exactly, and the other measures
     with explicit bounds. When the rows of every cell are tied, as rounded predictions are, each
-    measure is that of the rows.
+    measure is that of the rows; `smece` and `distcal` keep the error of their own computation, and
+    are not ``exact`` unless their ends happen to meet.
 
     Parameters
     ----------
@@ -53,9 +55,10 @@ class CalibrationSketch:
     -----
     Takes 80 bytes for each of ``n_bins`` (5 MB by default); each update costs O(rows + n_bins).
     Predictions are ties when they are the same number, to the last bit; rows of weight 0 are left
-    out of that, as of everything but ``n_rows``. Predictions are compared with bin edges in double
-    precision. One sketch is not to be updated from several threads at once: let each thread make
-    its own, and merge them.
+    out of that, as of everything but ``n_rows``. Bin edges are those of the floating type of all
+    chunks together, as `numpy.concatenate` has it; integers count as double precision, and empty
+    chunks have no type. One sketch is not to be updated from several threads at once: let each
+    thread make its own, and merge them.
 
     Examples
     --------
@@ -70,16 +73,17 @@ class CalibrationSketch:
     """
 
     def __init__(self, n_bins=2**16, *, pos_label=None, labels=None):
-        self.n_bins = _power_of_two(n_bins, MOST_BINS, "CalibrationSketch")
-        self._pos_label = _check_pos_label(pos_label)
+        self.n_bins = power_of_two(n_bins, MOST_BINS, "CalibrationSketch")
+        self._pos_label = check_pos_label(pos_label)
         self._labels = None if labels is None else check_classes(labels).tolist()
-        self.neg_label = _negative_of(self._labels, self._pos_label)
+        self.neg_label = negative_of(self._labels, self._pos_label)
         self.weighted = False
         self.n_rows = self.n_parts = 0
         self._squares = 0.0  # sum of the squared weights
         self.parts = frozenset()
         self._mass, self._moved = np.zeros((2, 2 * self.n_bins + 1, 2))
         self._only = np.full(2 * self.n_bins + 1, NONE)
+        self._precision = None  # the floating type of the predictions, once there are any
 
     def update(self, y_true, y_proba, sample_weight=None, *, part=None):
         """Add the rows of a chunk.
@@ -114,12 +118,13 @@ class CalibrationSketch:
         if y.shape[0]:
             sample = check_sample(y, y_proba, None, self._pos_label, self._labels)
             w = weights_of_chunk(sample_weight, y.shape[0])
-            negative = self._agreed(_negative_in(y, sample.y))
+            negative = self._agreed(negative_in(y, sample.y))
             rows = weighted_sample(sample.y, sample.p, w, sample.precision)
             mass, moved = cell_sums(rows.y, rows.p, rows.w, 2 * self.n_bins)
             self._mass += mass
             self._moved += moved
             see(self._only, rows.p)
+            self._precision = promoted(self._precision, rows.precision)
             self.neg_label = negative
             self.weighted |= w is not None
             self._squares += float(y.shape[0] if w is None else np.square(w).sum())
@@ -162,6 +167,7 @@ class CalibrationSketch:
         self._mass += other._mass
         self._moved += other._moved
         self._only = joined(self._only, other._only)
+        self._precision = promoted(self._precision, other._precision)
         self.weighted |= other.weighted
         self._squares += other._squares
         self.n_rows += other.n_rows
@@ -212,15 +218,12 @@ class CalibrationSketch:
     @property
     def base_rate(self):
         """Rate of positive outcomes."""
-        cells = self._cells()
-        return float(cells.mass[:, 1].sum()) / cells.total
+        return self._cells().base_rate
 
     @property
     def mean_forecast(self):
         """Mean prediction, exact."""
-        cells = self._cells()
-        sums = cells.mass.sum(axis=1) @ np.arange(cells.m + 1.0) + cells.moved.sum()
-        return float(sums) / cells.m / cells.total
+        return self._cells().mean_forecast
 
     def scdl(self):
         """Soft-binned calibration decision loss, exact unless it is below 1 / n_bins.
@@ -250,7 +253,7 @@ class CalibrationSketch:
         ValueError
             If the number of bins is none of these, or no row has been seen.
         """
-        m = _power_of_two(n_bins, 2 * self.n_bins, "soft_cdl")
+        m = power_of_two(n_bins, 2 * self.n_bins, "soft_cdl")
         return _values.soft_loss(self._cells(), m)
 
     def cdl(self):
@@ -286,11 +289,11 @@ class CalibrationSketch:
         ValueError
             If the number of bins is none of these, or no row has been seen.
         """
-        if not _whole(n_bins) or not 1 <= n_bins <= 2 * self.n_bins:
+        if not whole(n_bins) or not 1 <= n_bins <= 2 * self.n_bins:
             fail_parameter("ece", "n_bins", f"be from 1 to {2 * self.n_bins}", repr(n_bins))
         return _values.ece(self._cells(), int(n_bins))
 
-    def actionable_error(self, n_bins):
+    def bece(self, n_bins):
         """Actionable binned error (bECE), exact.
 
         Parameters
@@ -307,8 +310,8 @@ class CalibrationSketch:
         ValueError
             If the number of bins is none of these, or no row has been seen.
         """
-        m = _power_of_two(n_bins, 2 * self.n_bins, "actionable_error", least=1)
-        return _values.actionable_error(self._cells(), m)
+        m = power_of_two(n_bins, 2 * self.n_bins, "bece", least=1)
+        return _values.bece(self._cells(), m)
 
     def smce(self):
         """Smooth calibration error, with its bounds.
@@ -319,14 +322,14 @@ class CalibrationSketch:
         """
         return _values.smce(self._cells())
 
-    def smooth_ece(self):
-        """Kernel-smoothed ECE, with its bounds.
+    def smece(self):
+        """Kernel-smoothed ECE (smECE), with its bounds, which keep the error of its computation.
 
         Returns
         -------
         SketchValue
         """
-        return _values.smooth_ece(self._cells())
+        return _values.smece(self._cells())
 
     def cutoff(self):
         """Cutoff calibration error; the value is the lower end, attained by intervals of cells.
@@ -337,14 +340,16 @@ class CalibrationSketch:
         """
         return _values.cutoff(self._cells())
 
-    def lower_distance(self):
-        """Lower distance to calibration, with its bounds; takes up to some seconds.
+    def distcal(self):
+        """Lower distance to calibration, with its bounds, which keep the error of its computation.
+
+        Takes up to some seconds.
 
         Returns
         -------
         SketchValue
         """
-        return _values.lower_distance(self._cells())
+        return _values.distcal(self._cells())
 
     def sample(self):
         """A small weighted sample in place of the rows: what displays draw.
@@ -396,6 +401,12 @@ class CalibrationSketch:
         Parameters
         ----------
         file : path or binary file object
+            A file object is written from its position on, and stays open. It need not be seekable.
+
+        Raises
+        ------
+        ValueError
+            If it is no path, nor a binary file that is open for writing.
         """
         _stored.write(self.__getstate__(), file)
 
@@ -406,6 +417,8 @@ class CalibrationSketch:
         Parameters
         ----------
         file : path or binary file object
+            A file object is read from its position to its end, and stays open. It must hold one
+            sketch there, and nothing else.
 
         Returns
         -------
@@ -414,7 +427,7 @@ class CalibrationSketch:
         Raises
         ------
         ValueError
-            If it is of another version, or damaged.
+            If it is of another version, damaged or not alone, or no file that can be read.
         """
         return cls.from_dict(_stored.load(file))
 
@@ -428,6 +441,7 @@ class CalibrationSketch:
             "squares": self._squares,
             "n_rows": self.n_rows,
             "n_parts": self.n_parts,
+            "precision": self._precision and np.dtype(self._precision).name,
             "parts": sorted(self.parts),
         }
         return _stored.seal(header, self._mass, self._moved, self._only)
@@ -441,6 +455,7 @@ class CalibrationSketch:
         self.neg_label, self.weighted = negative, header["weighted"]
         self.n_rows, self.n_parts = header["n_rows"], header["n_parts"]
         self._squares = header["squares"]
+        self._precision = header["precision"] and np.dtype(header["precision"]).type
         self.parts = frozenset(header["parts"])
         _stored.fill(self._mass, self._moved, self._only, stored)
 
@@ -456,45 +471,7 @@ class CalibrationSketch:
             fail("part", "be a name that the sketch does not hold yet", shown(sorted(repeated)))
 
     def _cells(self):
-        cells = Cells(self._mass, self._moved, self._only)
+        cells = Cells(self._mass, self._moved, self._only, self._precision)
         if not cells.total:
             fail("the sketch", "hold a row of positive weight", f"{self.n_rows} rows")
         return cells
-
-
-def _power_of_two(value, most, function, least=2):
-    if not _whole(value) or not least <= value <= most or value & (value - 1):
-        must = f"be a power of two from {least} to {most}"
-        fail_parameter(function, "n_bins", must, repr(value))
-    return int(value)
-
-
-def _whole(value):
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _check_pos_label(pos_label):
-    if isinstance(pos_label, np.generic):
-        pos_label = pos_label.item()
-    known = isinstance(pos_label, str | Integral | Real) and pos_label == pos_label
-    if pos_label is not None and not known:
-        must = "be a string, a number, a boolean or None"
-        fail_parameter("CalibrationSketch", "pos_label", must, repr(pos_label))
-    return pos_label
-
-
-def _negative_of(labels, pos_label):
-    """Of two labels the one that is not positive."""
-    if labels is None:
-        return None
-    halves = np.full((len(labels), 2), 0.5)
-    return _negative_in(labels, check_sample(labels, halves, None, pos_label, labels).y)
-
-
-def _negative_in(y_true, outcomes):
-    """The label of outcome 0; None where all are 1."""
-    first = int(np.argmin(outcomes))
-    if outcomes[first]:
-        return None
-    label = np.ravel(y_true)[first : first + 1].tolist()[0]
-    return int(label) if isinstance(label, float) else label

@@ -1,8 +1,9 @@
 """Sketches at rest: what is written, and the checks of what is read."""
 
+import io
 import json
 import zlib
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,7 +12,7 @@ import numpy as np
 from skcal._reading import fail
 from skcal.sketch._cells import MANY
 
-FORMAT = {"format": "skcal.CalibrationSketch", "version": 2}
+FORMAT = {"format": "skcal.CalibrationSketch", "version": 3}
 TABLES = {"index": "<i8", "mass": "<f8", "moved": "<f8", "only": "<f8"}
 TYPES = {
     "n_bins": int,
@@ -22,8 +23,11 @@ TYPES = {
     "squares": float,
     "n_rows": int,
     "n_parts": int,
+    "precision": (str, type(None)),
     "parts": list,
 }
+PRECISIONS = "float16", "float32", "float64"
+LAST = 22  # bytes of the record that ends an archive without a comment
 
 
 def seal(header, mass, moved, only):
@@ -77,6 +81,10 @@ def _check(header, index, mass, moved, only):
     m, differ = last // 2, np.isnan(only)
     if not np.all(np.where(differ, cells < m, (np.floor(only * m) == cells) & (only <= 1))):
         refuse("its predictions are not in their cells")
+    precision = header["precision"]
+    known = precision in (PRECISIONS if header["n_rows"] else (None,))
+    if not known or not np.array_equal(only.astype(precision), only, equal_nan=True):
+        refuse(f"its predictions are not of type {precision}")
     offset = (only * m - cells)[place]  # NaN goes with any sum
     if np.any(np.abs(moved - mass * offset) > 1e-6 * mass):
         refuse("its sums do not fit together")
@@ -105,25 +113,40 @@ def fill(mass, moved, only, stored):
 
 def write(stored, file):
     header = {key: value for key, value in stored.items() if key not in TABLES}
-    tables = {key: stored[key] for key in TABLES}
+    archive = io.BytesIO()  # its own, as places in it are counted from the start of the file
+    np.savez(archive, header=json.dumps(header), **{key: stored[key] for key in TABLES})
     with _opened(file, "wb") as target:
-        np.savez(target, header=json.dumps(header), **tables)
+        target.write(archive.getbuffer())
 
 
 def load(file):
-    with _opened(file, "rb") as source:  # a missing file is no corrupt one
-        try:
-            with np.load(source, allow_pickle=False) as arrays:
-                tables = {key: arrays[key] for key in TABLES}
-                return {**json.loads(arrays["header"].item()), **tables}
-        except Exception as error:  # whatever a damaged archive makes its readers raise
-            refuse(f"{file} cannot be read ({type(error).__name__})")
+    with _opened(file, "rb") as source:
+        content = bytes(source.read())  # no text
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            tables = {key: arrays[key] for key in TABLES}
+            stored = {**json.loads(arrays["header"].item()), **tables}
+            before = min(entry.header_offset for entry in arrays.zip.infolist())
+            more = len(arrays.files) - len(tables) - 1
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a damaged archive makes its readers raise
+        refuse(f"{file} cannot be read ({type(error).__name__})")
+    if before or more or content[-LAST:][:4] != b"PK\5\6":
+        refuse(f"{file} holds more than one sketch")
+    return stored
 
 
+@contextmanager
 def _opened(file, mode):
     """Of a path the file; a file object stays open, as it is its owner's."""
-    used = "write" if mode == "wb" else "read"
-    return nullcontext(file) if hasattr(file, used) else Path(file).open(mode)
+    used, use = ("write", "writing") if mode == "wb" else ("read", "reading")
+    try:
+        with nullcontext(file) if hasattr(file, used) else Path(file).open(mode) as opened:
+            yield opened
+    except (TypeError, ValueError) as error:  # of text, closed, or open the other way alone
+        must = f"be a path, or a binary file open for {use}"
+        fail("file", must, f"{type(file).__name__} ({error})")
 
 
 def checksum(stored):

@@ -6,6 +6,7 @@ where they were: without open cells the ends meet, but for what the measure itse
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -105,7 +106,7 @@ class SoftSketchValue(SketchValue):
 
 def soft_losses(cells):
     """SCDL_m for m = 2, 4, ..., the finest grid: exact, by coarsening the finest bins."""
-    level = tuple(bins / cells.total for bins in bins_of_cells(cells.mass, cells.moved))
+    level = tuple(bins / cells.total for bins in bins_of_cells(cells.mass, cells.offsets))
     losses = {}
     while (m := level[0].size - 1) >= 2:
         losses[m] = float(grid_loss(*level))
@@ -160,20 +161,21 @@ def ece(cells, n_bins):
     """Rows of an open cell with an edge inside may lie on either side of it.
 
     So much of its summed residual as they can take along, from -fall to rise, counts in the bin on
-    the left, and the rest, which lies between the same ends, in the bin on the right.
+    the left, and the rest, which lies between the same ends, in the bin on the right. Bins grow
+    with the prediction, in any precision: those of the ends of a cell are the outermost.
     """
-    sample, m = cells.sample, cells.m
+    sample, bins = cells.sample, partial(bin_index, m=n_bins, precision=cells.sample.precision)
     residual = (sample.y - sample.p) * sample.w
-    sums = np.bincount(bin_index(sample.p, n_bins), residual, n_bins)
+    sums = np.bincount(bins(sample.p), residual, n_bins)
     value = np.abs(sums).sum() / cells.total
     i = np.flatnonzero(cells.open)
-    first, last = i * n_bins // m, ((i + 1) * n_bins - 1) // m
+    first, last = bins(cells.grid[i]), bins(np.nextafter(cells.grid[i + 1], 0))
     split = np.flatnonzero(first < last)
     if not split.size:
         return _exact(value)
     i, sides = i[split], np.concatenate([first[split], last[split]])
     rise, fall = cells.rise[i], cells.fall[i]
-    mean = bin_index((i + cells.mean[i]) / m, n_bins)
+    mean = bins((i + cells.mean[i]) / cells.m)
     settled = sums - np.bincount(mean, rise - fall, n_bins)
     most = settled + np.bincount(sides, np.tile(rise, 2), n_bins)
     least = settled - np.bincount(sides, np.tile(fall, 2), n_bins)
@@ -182,7 +184,7 @@ def ece(cells, n_bins):
     return _between(value, max(lower, _bias(cells)), upper)
 
 
-def actionable_error(cells, n_bins):
+def bece(cells, n_bins):
     """Exact: cells are parts of the bins."""
     first = np.arange(cells.m + 1) * n_bins // cells.m
     zeros, ones = (np.bincount(first, mass, n_bins + 1) for mass in cells.mass.T)
@@ -200,7 +202,7 @@ def smce(cells):
     return _between(value, max(value - error, _bias(cells)), value + error)
 
 
-def smooth_ece(cells):
+def smece(cells):
     """smECE is the s with F(s) = s, F falling in s.
 
     F(s), the integral of abs(E[(y - p) K_s(p, .)]), changes as smCE does, but for slopes of the
@@ -225,7 +227,7 @@ def cutoff(cells):
     return _between(value, value, (top - bottom) / cells.total)
 
 
-def lower_distance(cells):
+def distcal(cells):
     """Moving predictions by E abs(p - c) changes the distance by no more (triangle inequality)."""
     distance = lower_distance_of(cells.sample)
     error = float(cells.spread.sum()) / cells.total
