@@ -18,7 +18,7 @@ from skcal.metrics._distance import lower_distance_of
 from skcal.metrics._interval import interval_error
 from skcal.metrics._names import MEASURES
 from skcal.metrics._smooth import kernel_error, smooth_error
-from skcal.sketch import _values as sketched
+from skcal.sketch import _values as of_cells
 
 CONFIDENCE = 0.95
 ECE_BINS = 15
@@ -83,16 +83,16 @@ def describe_sketch(sketch):
     rows = sketch.effective_rows
     n_bins, steps = min(ECE_BINS, finest), min(_power_of_two(balanced_bins(rows)), finest)
     cells = sketch._cells()  # once: each method of the sketch prepares them anew
-    soft = sketched.scdl(cells)
+    soft = of_cells.scdl(cells)
     values = {
         "scdl": soft,
-        "cdl": sketched.cdl(cells),
-        "cutoff": sketched.cutoff(cells),
-        "smce": sketched.smce(cells),
-        "smece": sketched.smece(cells),
-        "distcal": sketched.distcal(cells),
-        "ece": sketched.ece(cells, n_bins),
-        "bece": sketched.bece(cells, steps),
+        "cdl": of_cells.cdl(cells),
+        "cutoff": of_cells.cutoff(cells),
+        "smce": of_cells.smce(cells),
+        "smece": of_cells.smece(cells),
+        "distcal": of_cells.distcal(cells),
+        "ece": of_cells.ece(cells, n_bins),
+        "bece": of_cells.bece(cells, steps),
     }
     measures = {name: {**_ends(values.get(name)), **NOT_DRAWN} for name in MEASURES}
     measures["scdl"]["n_bins"] = soft.n_bins
