@@ -152,7 +152,7 @@ SYNONYMS = {"neg_lower_caldist": "neg_distcal", "neg_smooth_ece": "neg_smece"}
 
 
 def get_scorer_names():
-    """Names that `get_scorer` knows: "neg_" and the short name of a measure in `skcal.metrics`.
+    """Names that `get_scorer` knows: ``neg_`` and the short name of a measure in `skcal.metrics`.
 
     "neg_caldist" is the upper end that ``calibration_distance(..., method="bounds")`` gives: quick
     enough for searches. The others are the measures as they are.
