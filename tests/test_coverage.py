@@ -138,3 +138,18 @@ def test_lower_ends_are_errors_whose_draws_reach_the_value(measure, params, seed
         weights = np.append(rate, 1 - rate)
         errors.append(measure(outcomes, np.tile(p, 2), sample_weight=weights, **params))
     assert errors[0] <= found.low <= errors[1]
+
+
+@pytest.mark.parametrize("method", ["isotonic", "percentile", "bca"])
+def test_lower_ends_are_zero_where_the_first_draws_do_not_reject(method):
+    rejected = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        p = rng.random(120)
+        y = (rng.random(120) < CURVES["mild"](p)).astype(int)
+        options = {"n_resamples": 250, "random_state": seed}
+        found = inference.bootstrap_interval(metrics.smce, y, p, method=method, **options)
+        options["n_resamples"] = 200  # that many of the draws decide at 95%
+        rejected.append(inference.calibration_test(metrics.smce, y, p, **options).pvalue <= 0.05)
+        assert rejected[-1] or found.low == 0
+    assert 5 < sum(rejected) < 20
