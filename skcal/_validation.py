@@ -38,6 +38,7 @@ from skcal._reading import (
 )
 
 __all__ = [
+    "OR_ONE_CLASS",
     "LABEL",
     "N_JOBS",
     "BaseScorer",

@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from skcal._validation import check_classes, fail, infer_classes, read, shown, validate_params
+from skcal._validation import (
+    OR_ONE_CLASS,
+    check_classes,
+    fail,
+    infer_classes,
+    read,
+    shown,
+    validate_params,
+)
 from skcal.sketch import CalibrationSketch
 
 COLUMNS = 1000  # of a path with many vertices: about the pixels of a figure
@@ -205,9 +213,5 @@ def of_one_class(y_proba):
     """Probabilities as an array of at most two columns, where no ``multiclass`` takes more."""
     p = read(y_proba, "y_proba")
     if p.ndim == 2 and p.shape[1] > 2:
-        must = (
-            "have one or two columns (of more classes, take one against the rest: y_true == k and "
-            "y_proba[:, k])"
-        )
-        fail("y_proba", must, f"shape {p.shape}")
+        fail("y_proba", f"have one or two columns{OR_ONE_CLASS}", f"shape {p.shape}")
     return p

@@ -26,9 +26,8 @@ STYLE = {
     "text.parse_math": False,  # a label may hold any signs
     "figure.autolayout": True,
 }
-UNFIT = re.compile(
-    r"[\0-\t\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
-)  # for XML, HTML or an axis
+# characters that XML, HTML or an axis cannot show
+UNFIT = re.compile(r"[\0-\t\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 LONGEST = 20  # characters of a label that fit beside an axis
 NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 PICTURES = [
