@@ -45,8 +45,8 @@ def warn(message):
 
 
 def fail(name, must, got) -> NoReturn:
-    """The one sentence of every data error."""
-    raise ValueError(f"{name} must {must}; got {got}.")
+    """The one sentence of every data error; tracebacks of others below it would only distract."""
+    raise ValueError(f"{name} must {must}; got {got}.") from None
 
 
 def fail_parameter(function, name, must, got) -> NoReturn:

@@ -51,6 +51,8 @@ class ProbabilityScorer(BaseScorer):
         self._maker = maker
 
     def _score(self, method_caller, estimator, X, y_true, **kwargs):
+        if isinstance(estimator, type):
+            fail("estimator", "be a fitted classifier", f"the class {estimator.__name__}")
         if not hasattr(estimator, "predict_proba"):
             raise AttributeError(
                 f"{type(estimator).__name__} has no predict_proba, which this scorer needs: its "

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from skcal import calibration_report
+from skcal import calibration_report, metrics
+from skcal.inference import null_reference
 from skcal.report import sketch_report
 from skcal.report._describe import REACH
 from skcal.sketch import CalibrationSketch, _sketch
@@ -77,7 +78,7 @@ def test_text(rows):
     text = sketch_report(sketch)
     assert "left out of a sketch" in text
     assert f"{sketch.cdl().lower:>11.4f}{sketch.cdl().upper:>8.4f}" in text
-    assert "chance alone would show a smCE of the order of 0.02" in " ".join(text.split())
+    assert "chance alone would show a smCE of the order of 0.009" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -99,7 +100,7 @@ def test_rows_of_weight_zero_are_no_rows_by_chance():
     found, expected = (sketch_report(sketch, output="dict") for sketch in (idle, plain))
     assert found["measures"] == expected["measures"]
     assert found["sketch"]["effective_rows"] == 400
-    assert "of the order of 0.05" in sketch_report(idle)
+    assert "of the order of 0.02" in " ".join(sketch_report(idle).split())
 
 
 def test_what_is_said_of_the_decision_loss(rows):
@@ -108,3 +109,13 @@ def test_what_is_said_of_the_decision_loss(rows):
     assert "forecasts closer than a bin" in " ".join(text.split())
     text = sketch_report(CalibrationSketch().update(y, p.round(2)))  # tied: the value is exact
     assert "forecasts closer than a bin" not in " ".join(text.split())
+
+
+@pytest.mark.parametrize("power", [1, 6])  # the second are sure of most outcomes
+def test_chance_is_what_calibrated_forecasters_show(power):
+    rng = np.random.default_rng(0)
+    p = rng.random(2000) ** power
+    y = (rng.random(2000) < p).astype(int)
+    report = sketch_report(CalibrationSketch().update(y, p), output="dict")
+    mean = null_reference(metrics.smce, y, p, n_resamples=99, random_state=0).mean
+    assert report["sketch"]["smce_by_chance"] == pytest.approx(mean, rel=0.25)

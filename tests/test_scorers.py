@@ -320,3 +320,8 @@ def test_errors_name_the_argument_and_both_sides(call, parts):
         call()
     for part in parts:
         assert part in str(error.value)
+
+
+def test_a_class_is_no_estimator():
+    with pytest.raises(ValueError, match="estimator must be a fitted classifier; got the class G"):
+        get_scorer("neg_scdl")(GaussianNB, X, Y)

@@ -50,10 +50,10 @@ def test_named_parts_come_once():
     )
     year = january + february
     assert year.parts == {"2024-01", "2024-02"}
-    message = r"part must be a name that the sketch does not hold yet; got \['2024-01'\]"
-    for again in (lambda: year.merge(january), lambda: year.update([1], [0.5], part="2024-01")):
-        with pytest.raises(ValueError, match=message):
-            again()
+    with pytest.raises(ValueError, match=r"other must hold parts that .* hold yet; got \['2024"):
+        year.merge(january)
+    with pytest.raises(ValueError, match=r"part must be a name that .* not hold yet; got \['2024"):
+        year.update([1], [0.5], part="2024-01")
     assert (year.n_rows, year.n_parts) == (2, 2)
     with pytest.raises(ValueError, match="'part' parameter of update must be a string"):
         year.update([1], [0.5], part=3)

@@ -206,7 +206,7 @@ def test_other_versions_are_refused():
 
 @pytest.mark.parametrize("stored", [None, 3, [], {}, {"format": "json"}])
 def test_other_things_are_refused(stored):
-    with pytest.raises(ValueError, match="be a CalibrationSketch at rest"):
+    with pytest.raises(ValueError, match=r"be a dict that CalibrationSketch\.to_dict returned"):
         CalibrationSketch.from_dict(stored)
 
 
@@ -346,3 +346,11 @@ def test_errors_that_are_no_fault_of_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(np, "load", no_memory)
     with pytest.raises(MemoryError):
         CalibrationSketch.load(buffer)
+
+
+def test_errors_show_no_traceback_of_another_package(tmp_path):
+    (tmp_path / "text").write_text("no sketch")
+    for file in (tmp_path / "text", 3):
+        with pytest.raises(ValueError) as error:
+            CalibrationSketch.load(file)
+        assert error.value.__suppress_context__

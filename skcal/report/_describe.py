@@ -115,6 +115,7 @@ def describe_sketch(sketch):
             "n_bins": sketch.n_bins,
             "n_parts": sketch.n_parts,
             "effective_rows": rows,
+            "smce_by_chance": float(np.sqrt(cells.outcome_variance / rows)),
         },
     }
 

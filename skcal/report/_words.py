@@ -105,8 +105,8 @@ def _verdict_of_sketch(report):
     smooth = report["measures"]["smce"]
     return (
         f"The smCE of these rows lies between {smooth['lower']:.4f} and "
-        f"{smooth['upper']:.4f}. No rows are drawn again at this number: chance alone would "
-        f"show a smCE of the order of {report['sketch']['effective_rows'] ** -0.5:.1g}."
+        f"{smooth['upper']:.4f}. Of a sketch no rows can be drawn again; chance alone would "
+        f"show a smCE of the order of {report['sketch']['smce_by_chance']:.1g}."
     )
 
 

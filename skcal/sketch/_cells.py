@@ -47,6 +47,12 @@ class Cells:
         return float(sums) / self.m / self.total
 
     @cached_property
+    def outcome_variance(self):
+        """Mean p (1 - p): the variance of an outcome if forecasts are calibrated."""
+        p = self.grid + self.mean / self.m
+        return float(self.mass.sum(axis=1) @ (p * (1 - p))) / self.total
+
+    @cached_property
     def open(self):
         """Cells whose predictions differ; each of the others is one atom, or empty."""
         return self.only == MANY

@@ -161,7 +161,7 @@ class CalibrationSketch:
             fail("other", f"have the positive label {self.pos_label!r}", repr(other.pos_label))
         if None not in (self._labels, other._labels) and self._labels != other._labels:
             fail("other", f"have labels={self._labels}", f"labels={other._labels}")
-        self._refuse_repeated(other.parts)
+        self._refuse_repeated(other.parts, "other", "hold parts")
         self.neg_label = self._agreed(other.neg_label)
         self._labels = other._labels if self._labels is None else self._labels
         self._mass += other._mass
@@ -466,9 +466,9 @@ class CalibrationSketch:
             fail("labels", f"be the same in all parts, {known} here", f"also {negative!r}")
         return self.neg_label if negative is None else negative
 
-    def _refuse_repeated(self, names):
+    def _refuse_repeated(self, names, argument="part", must="be a name"):
         if repeated := self.parts & names:
-            fail("part", "be a name that the sketch does not hold yet", shown(sorted(repeated)))
+            fail(argument, f"{must} that the sketch does not hold yet", shown(sorted(repeated)))
 
     def _cells(self):
         cells = Cells(self._mass, self._moved, self._only, self._precision)

@@ -45,7 +45,7 @@ def seal(header, mass, moved, only):
 def unseal(stored):
     """The header, once everything in it and in the tables holds together."""
     if not isinstance(stored, dict) or stored.get("format") != FORMAT["format"]:
-        fail("stored", "be a CalibrationSketch at rest", f"{stored!r:.50}")
+        fail("stored", "be a dict that CalibrationSketch.to_dict returned", f"{stored!r:.50}")
     if stored.get("version") != FORMAT["version"]:
         must = f"be of version {FORMAT['version']}, which this release of skcal reads"
         fail("stored", must, f"version {stored.get('version')!r}")
@@ -101,7 +101,7 @@ def _check(header, index, mass, moved, only):
 
 
 def refuse(reason) -> NoReturn:
-    raise ValueError(f"the stored sketch is corrupt: {reason}.")
+    raise ValueError(f"the stored sketch is corrupt: {reason}.") from None
 
 
 def fill(mass, moved, only, stored):
